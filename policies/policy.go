@@ -1,0 +1,57 @@
+// Package policies chooses a destination for each request and builds the
+// routing table of the paper (Plan, Algorithm 1). A policy knows what a
+// client-side router can know: the request's key and prompt identity, and the
+// router's own count of requests in flight. It never sees an engine.
+package policies
+
+import (
+	"math/rand/v2"
+
+	"cacheroute/sim/clock"
+	"cacheroute/workload"
+)
+
+// Policy maps a request to a destination. One value serves one run.
+type Policy interface {
+	// Route returns the index of a destination, 0 <= index < v.Destinations().
+	// It is called once a request, in order of arrival, before the view counts
+	// the request as in flight. r is valid during the call only.
+	Route(r *workload.Request, v *View) int
+}
+
+// Observer is a Policy that is told what the client sees of a request that it
+// routed. r is the routed request, unchanged.
+type Observer interface {
+	// FirstToken is called when the first token of r arrives from destination.
+	FirstToken(r *workload.Request, destination int, now clock.Time)
+	// Done is called once for each routed request, when it completes, is
+	// refused or is given up; the first token may never have come.
+	Done(r *workload.Request, destination int, now clock.Time)
+}
+
+// Spec is the parameters of one policy, as a study gives them.
+type Spec interface {
+	// Check returns nil or an error whose text starts with the name of the
+	// offending parameter and a colon.
+	Check() error
+	// Build makes the policy for one run. The spec has passed Check.
+	Build(env Env) (Policy, error)
+}
+
+// Env is what a run offers to the builder of a policy.
+type Env struct {
+	Destinations int
+	// KeyHashes names each key: an unseeded 64-bit hash by dense key index.
+	KeyHashes []uint64
+	// Rates is the expected rate of each key in requests per second at the
+	// load of the run, by dense key index (paper section 3.1, lambda_b).
+	Rates []float64
+	// PrefillSecondsPerToken is the marginal price of one prefill token on an
+	// idle destination, for policies that predict TTFT.
+	PrefillSecondsPerToken float64
+	// Rand is the policy's own stream, for ties and random choices.
+	Rand *rand.Rand
+	// HashSeed seeds the placement of keys on hash rings; it varies with the
+	// seed of the run, as one ring is one sample of its imbalance.
+	HashSeed uint64
+}
