@@ -32,6 +32,9 @@ func (c Config) Check() error {
 			return fmt.Errorf("%s: must lie between %d and %d, got %d", f.name, f.lo, f.hi, f.value)
 		}
 	}
+	if c.MaxBatchedTokens < c.MaxSeqs {
+		return fmt.Errorf("max_num_batched_tokens: must not be below max_num_seqs (as in vLLM), got %d and %d", c.MaxBatchedTokens, c.MaxSeqs)
+	}
 	if c.Cost == nil {
 		return fmt.Errorf("cost: no cost model")
 	}

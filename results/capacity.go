@@ -1,0 +1,118 @@
+package results
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Censor says on which side the ladder of loads has cut a capacity off.
+type Censor string
+
+// A seed is censored on the left if it fails at every load of its ladder and on
+// the right if it passes at the highest. Several seeds are censored left or
+// right if all of them are, not censored if none is, else mixed.
+const (
+	CensorNone  Censor = "none"
+	CensorLeft  Censor = "left"
+	CensorRight Censor = "right"
+	CensorMixed Censor = "mixed"
+)
+
+// Capacity is a knee: the highest load that passes, never a bare number. QPS is
+// a lower bound where it is censored: 0 on the left (the truth is below the
+// lowest load), the highest load on the right.
+type Capacity struct {
+	QPS    float64 `json:"qps"`
+	Censor Censor  `json:"censor"`
+}
+
+// SeedCapacity is the capacity that one seed found.
+type SeedCapacity struct {
+	Seed uint64 `json:"seed"`
+	Capacity
+}
+
+// CapacityRow is the capacity of one policy under one objective: the mean of
+// the knees of its seeds (paper, section 4 and App. B.2).
+type CapacityRow struct {
+	Policy         string         `json:"policy"`
+	SLO            float64        `json:"slo_ttft_p99_s"`
+	MaxFailureRate float64        `json:"max_failure_rate"`
+	QPS            Interval       `json:"qps"`
+	Censor         Censor         `json:"censor"`
+	PerSeed        []SeedCapacity `json:"per_seed"`
+	Warnings       []string       `json:"warnings"`
+}
+
+// Passes reports whether the cell meets the objective. A window without a
+// request has no p99 and does not pass.
+func (c *Cell) Passes(slo, maxFailure float64) bool {
+	return float64(c.TTFTP99) <= slo && float64(c.FailureRate) <= maxFailure
+}
+
+// knee returns the highest load of one seed's ladder, sorted by load, that
+// passes, and whether a lower one fails: then it gives that load, else 0.
+func knee(ladder []*Cell, slo, maxFailure float64) (c Capacity, failsBelow float64) {
+	c.Censor = CensorLeft
+	failed := 0.0
+	for i, cell := range ladder {
+		if !cell.Passes(slo, maxFailure) {
+			failed = cell.LoadQPS
+			continue
+		}
+		c = Capacity{cell.LoadQPS, CensorNone}
+		failsBelow = failed
+		if i == len(ladder)-1 {
+			c.Censor = CensorRight
+		}
+	}
+	return c, failsBelow
+}
+
+// newCapacityRow finds the knees of one policy. seeds holds a ladder for each
+// seed, rungs is the number of loads that a whole ladder has.
+func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure float64) CapacityRow {
+	row := CapacityRow{Policy: policy, SLO: slo, MaxFailureRate: maxFailure, Warnings: []string{}}
+	warn := func(format string, args ...any) { row.Warnings = append(row.Warnings, fmt.Sprintf(format, args...)) }
+	count := map[Censor]int{}
+	var qps []float64
+	for _, ladder := range seeds {
+		seed := ladder[0].Seed
+		k, fails := knee(ladder, slo, maxFailure)
+		row.PerSeed = append(row.PerSeed, SeedCapacity{seed, k})
+		qps = append(qps, k.QPS)
+		count[k.Censor]++
+		if fails > 0 {
+			warn("seed %d passes at %s QPS but fails at %s (non-monotone)", seed, exact(k.QPS), exact(fails))
+		}
+		if len(ladder) < rungs {
+			warn("seed %d has run %d of %d loads", seed, len(ladder), rungs)
+		}
+	}
+	row.QPS = NewInterval(qps)
+	n := len(seeds)
+	row.Censor = CensorMixed
+	for _, c := range []Censor{CensorNone, CensorLeft, CensorRight} {
+		if count[c] == n {
+			row.Censor = c
+		}
+	}
+	switch row.Censor {
+	case CensorLeft:
+		warn("censored: every seed fails at every load")
+	case CensorRight:
+		warn("censored: every seed passes at the highest load")
+	case CensorMixed:
+		warn("%d of %d seeds censored: the mean is a lower bound", n-count[CensorNone], n)
+	}
+	switch {
+	case n == 1:
+		warn("n = 1: no interval")
+	case n <= 3:
+		warn("n = %d: wide interval", n)
+	}
+	return row
+}
+
+// exact prints a load with all its digits and no more.
+func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,101 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Keys of the metadata of the Parquet files.
+const (
+	metaStudy   = "cacheroute.study"   // resolved YAML of the study
+	metaVersion = "cacheroute.version" // of the program that wrote the file
+)
+
+// rowsPerGroup keeps row groups at a size that readers can skip or share out;
+// the library's default is one group a file, whatever its size.
+const rowsPerGroup = 1_000_000
+
+// CellsMeta is what cells.parquet says of itself.
+type CellsMeta struct{ Study, Version string }
+
+// WriteCellsParquet writes cells.parquet, a row a cell in the order given.
+// Equal arguments give equal bytes.
+func WriteCellsParquet(path string, cells []Cell, meta CellsMeta) error {
+	return WriteFileAtomic(path, func(out io.Writer) error {
+		w := parquet.NewGenericWriter[Cell](out,
+			parquet.Compression(&parquet.Zstd),
+			parquet.MaxRowsPerRowGroup(rowsPerGroup),
+			parquet.CreatedBy("cacheroute", meta.Version, ""),
+			parquet.KeyValueMetadata(metaStudy, meta.Study),
+			parquet.KeyValueMetadata(metaVersion, meta.Version))
+		if _, err := w.Write(cells); err != nil {
+			return err
+		}
+		return w.Close()
+	})
+}
+
+// ReadCellsParquet reads a cells.parquet. A file with other columns is refused:
+// the library would read a missing one as zeros and convert a changed one.
+func ReadCellsParquet(path string) (cells []Cell, meta CellsMeta, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, meta, err
+	}
+	defer f.Close()
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, meta, err
+	}
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return nil, meta, fmt.Errorf("not a whole Parquet file: %w", err)
+	}
+	if err := sameColumns(file.Schema(), parquet.SchemaOf(Cell{})); err != nil {
+		return nil, meta, err
+	}
+	meta.Study, _ = file.Lookup(metaStudy)
+	meta.Version, _ = file.Lookup(metaVersion)
+	r := parquet.NewGenericReader[Cell](file)
+	defer r.Close()
+	cells = make([]Cell, file.NumRows())
+	if n, err := r.Read(cells); n < len(cells) {
+		return nil, meta, fmt.Errorf("%d of %d rows: %w", n, len(cells), err)
+	}
+	for i := range cells {
+		if cells[i].Warnings == nil {
+			cells[i].Warnings = []string{}
+		}
+	}
+	return cells, meta, nil
+}
+
+// sameColumns compares the columns of a file with those wanted.
+func sameColumns(got, want *parquet.Schema) error {
+	have := map[string]parquet.Field{}
+	for _, f := range got.Fields() {
+		have[f.Name()] = f
+	}
+	for _, f := range want.Fields() {
+		g, ok := have[f.Name()]
+		switch {
+		case !ok:
+			return fmt.Errorf("column %s is missing: not a cells file of this version", f.Name())
+		case !parquet.EqualNodes(g, f):
+			return fmt.Errorf("column %s is %s, want %s", f.Name(), g, f)
+		}
+	}
+	if len(have) != len(want.Fields()) {
+		return errors.New("more columns than a cells file of this version has")
+	}
+	return nil
+}
