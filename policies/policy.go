@@ -11,6 +11,17 @@ import (
 	"cacheroute/workload"
 )
 
+// Policies is the table of policies by name: a parameter struct with its
+// defaults, to be decoded into. A policy is one file and one row here.
+var Policies = map[string]func() Spec{
+	"flat-lb":    func() Spec { return &FlatLB{} },
+	"sticky":     func() Spec { return &Sticky{Hash: "ring", Vnodes: defaultVnodes} },
+	"chwbl":      func() Spec { return &CHWBL{Rule: "paper", Epsilon: 0.25, Vnodes: defaultVnodes} },
+	"dualmap":    func() Spec { return &DualMap{Theta: 1.75, Vnodes: defaultVnodes} },
+	"preble":     func() Spec { return newPreble() },
+	"cacheroute": func() Spec { return NewCacheRoute() },
+}
+
 // Policy maps a request to a destination. One value serves one run.
 type Policy interface {
 	// Route returns the index of a destination, 0 <= index < v.Destinations().

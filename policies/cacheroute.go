@@ -1,0 +1,132 @@
+package policies
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+
+	"cacheroute/workload"
+)
+
+// CacheRoute is the paper's policy (sections 3.1 and 3.2): Algorithm 1 plans a
+// table T from the key rates before the run; a request of an admitted key goes
+// to the member of T(b) with the fewest requests in flight, tie at random, and
+// never leaves T(b), however loaded ("stability avoids per-request cap
+// thrashing"); any other goes to the better of two random destinations of all.
+//
+// The switches are the points that the paper leaves open; the defaults are the
+// literal reading of Algorithm 1.
+type CacheRoute struct {
+	// Slots is W, the warm prefixes that the planner allots to a destination.
+	// The paper gives no number; with 30 destinations 128 keys fit and 256 do
+	// not (section 5.1), hence 5 to 8.
+	Slots int `yaml:"slots"`
+	// QCap is q_cap, the load that one destination serves within the SLO, in
+	// requests per second: the knee of a single destination. 0 assumes that it
+	// is above the rate of every key, as in the paper's main runs: all k_b = 1.
+	QCap float64 `yaml:"q_cap_qps"`
+	// Admit says what follows the first key that does not fit the free slots:
+	// stop (Algorithm 1, step 4 as a loop) or skip it and try the next.
+	Admit string `yaml:"admit"`
+	// Placement is lpt (steps 7 to 9) or random, k_b different destinations
+	// whatever their load (the rows of Table 4 without LPT).
+	Placement string `yaml:"placement"`
+	// Replication off gives every key one destination (Table 4, affinity).
+	Replication bool `yaml:"replication"`
+	// Tie orders destinations of equal load: by index, or by a permutation
+	// drawn with the seed of the run.
+	Tie string `yaml:"tie"`
+	// EnforceW limits each destination to Slots keys. Algorithm 1 limits only
+	// their sum, C = R*W.
+	EnforceW bool `yaml:"enforce_w"`
+	// ColdInit is the load before placement (step 5): uniform, an equal share
+	// of the rate of the keys that were not admitted, or none. Neither moves a
+	// key; it shifts the reported load.
+	ColdInit string `yaml:"cold_init"`
+	// Dispatch chooses within T(b): inflight, or rr, each member in turn.
+	Dispatch string `yaml:"dispatch"`
+}
+
+// NewCacheRoute returns the parameters of the literal Algorithm 1.
+func NewCacheRoute() *CacheRoute {
+	return &CacheRoute{
+		Slots: 5, Admit: "stop", Placement: "lpt", Replication: true,
+		Tie: "index", ColdInit: "uniform", Dispatch: "inflight",
+	}
+}
+
+// Check implements Spec.
+func (s *CacheRoute) Check() error {
+	return cmp.Or(
+		within("slots", float64(s.Slots), 1, 1e6),
+		within("q_cap_qps", s.QCap, 0, 1e9),
+		oneOf("admit", s.Admit, "stop", "skip"),
+		oneOf("placement", s.Placement, "lpt", "random"),
+		oneOf("tie", s.Tie, "index", "random"),
+		oneOf("cold_init", s.ColdInit, "uniform", "none"),
+		oneOf("dispatch", s.Dispatch, "inflight", "rr"))
+}
+
+// Build implements Spec: it plans the table of the run.
+func (s *CacheRoute) Build(env Env) (Policy, error) {
+	if len(env.Rates) != len(env.KeyHashes) {
+		return nil, fmt.Errorf("cacheroute: %d rates for %d keys", len(env.Rates), len(env.KeyHashes))
+	}
+	table, err := Plan(PlanInput{Rates: env.Rates, Destinations: env.Destinations, Seed: env.HashSeed, Rule: *s})
+	if err != nil {
+		return nil, err
+	}
+	p := &cacheRoute{table: table, flat: twoChoices{rng: env.Rand}, rng: env.Rand}
+	if s.Dispatch == "rr" {
+		p.turn = make([]int32, len(env.Rates))
+	}
+	return p, nil
+}
+
+// Planned is a Policy that follows a routing table.
+type Planned interface {
+	Policy
+	// Table is the table in force. The caller must not change it.
+	Table() *Table
+}
+
+type cacheRoute struct {
+	table Table
+	turn  []int32 // by key: whose turn it is in T(b); nil unless dispatch is rr
+	flat  twoChoices
+	rng   *rand.Rand
+}
+
+func (p *cacheRoute) Table() *Table { return &p.table }
+
+func (p *cacheRoute) Route(r *workload.Request, v *View) int {
+	set := p.table.Assigned(int(r.Key))
+	switch {
+	case len(set) == 0:
+		return p.flat.pick(v)
+	case len(set) == 1:
+		return int(set[0])
+	case p.turn != nil:
+		at := p.turn[r.Key]
+		p.turn[r.Key] = (at + 1) % int32(len(set))
+		return int(set[at])
+	}
+	return leastOf(set, v, p.rng)
+}
+
+// leastOf is the destination of a non-empty set with the fewest requests in
+// flight, each of equals with the same chance.
+func leastOf(set []int32, v *View, rng *rand.Rand) int {
+	best, load, equal := set[0], v.InFlight(int(set[0])), 1
+	for _, d := range set[1:] {
+		switch q := v.InFlight(int(d)); {
+		case q < load:
+			best, load, equal = d, q, 1
+		case q == load:
+			if equal++; rng.IntN(equal) == 0 {
+				best = d
+			}
+		}
+	}
+	return int(best)
+}

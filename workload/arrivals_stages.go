@@ -1,0 +1,118 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"cacheroute/sim/clock"
+)
+
+// StagedArrivals is a course of rates, scaled so that its mean over time equals
+// the offered load. Nothing arrives after the last stage.
+type StagedArrivals struct {
+	Stages []Stage `yaml:"stages"`
+	// Spacing inside a stage: "poisson", or "constant": equal gaps, the first
+	// request half a gap after the start.
+	Spacing string `yaml:"spacing"`
+}
+
+// Stage is a rate for a while.
+type Stage struct {
+	QPS       float64 `yaml:"qps"`
+	DurationS float64 `yaml:"duration_s"`
+}
+
+// About implements ArrivalSpec.
+func (*StagedArrivals) About() string {
+	return "a course of rates: stages [{qps, duration_s}], spacing constant or poisson"
+}
+
+// Check implements ArrivalSpec.
+func (s *StagedArrivals) Check() error {
+	if s.Spacing != "poisson" && s.Spacing != "constant" {
+		return fmt.Errorf("spacing: read %s, wanted poisson or constant", excerpt([]byte(s.Spacing)))
+	}
+	if len(s.Stages) == 0 {
+		return errors.New("stages: missing")
+	}
+	var requests, seconds float64
+	for i, st := range s.Stages {
+		at := fmt.Sprintf("stages[%d].", i)
+		if err := first(between(at+"qps", st.QPS, 0, 1e9), between(at+"duration_s", st.DurationS, 1e-6, 1e6)); err != nil {
+			return err
+		}
+		requests += float64(st.QPS * st.DurationS)
+		seconds += st.DurationS
+	}
+	if !(requests > 0) || !(seconds <= 1e6) {
+		return fmt.Errorf("stages: must hold requests within 1e+06 s, got %v requests in %v s", requests, seconds)
+	}
+	return nil
+}
+
+// Build implements ArrivalSpec.
+func (s *StagedArrivals) Build() (ArrivalProcess, error) { return s, nil }
+
+// GapCV implements ArrivalProcess.
+func (s *StagedArrivals) GapCV() float64 { return math.NaN() }
+
+// Start implements ArrivalProcess.
+func (s *StagedArrivals) Start(qps float64, rng *rand.Rand) Arrivals {
+	a := &staged{stages: make([]stage, len(s.Stages))}
+	var requests, seconds float64
+	for _, st := range s.Stages {
+		requests += float64(st.QPS * st.DurationS)
+		seconds += st.DurationS
+	}
+	scale := qps / (requests / seconds)
+	var at, count float64
+	for i, st := range s.Stages {
+		rate := st.QPS * scale
+		a.stages[i] = stage{from: at, before: count, period: meanGap(rate)}
+		at += st.DurationS * float64(clock.Second)
+		count += float64(rate * st.DurationS)
+		a.stages[i].until = count
+	}
+	if s.Spacing == "poisson" {
+		a.rng = rng
+	}
+	return a
+}
+
+// staged walks through the expected number of requests, on which arrivals of
+// any course of rates are those of a constant rate 1.
+type staged struct {
+	stages []stage
+	rng    *rand.Rand // nil: constant spacing
+	count  float64    // expected number of requests up to the last one
+	drawn  float64
+	at     clock.Time
+}
+
+type stage struct {
+	from          float64 // picoseconds
+	period        float64 // mean gap in picoseconds
+	before, until float64 // expected number of requests at its ends
+}
+
+func (s *staged) Next() (clock.Time, bool) {
+	if s.rng != nil {
+		s.count += s.rng.ExpFloat64()
+	} else {
+		s.count = s.drawn + 0.5
+		s.drawn++
+	}
+	for len(s.stages) > 0 && s.count >= s.stages[0].until {
+		s.stages = s.stages[1:]
+	}
+	if len(s.stages) == 0 {
+		return 0, false
+	}
+	st := &s.stages[0]
+	at := toGap(st.from + float64((s.count-st.before)*st.period))
+	gap := at - s.at
+	s.at = at
+	return gap, true
+}

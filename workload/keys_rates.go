@@ -1,0 +1,202 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// RatesKeys reads the rate of each key from a file. Rates are relative here:
+// only their proportions count. Keys of rate 0 never arrive and are dropped.
+type RatesKeys struct {
+	File string `yaml:"file"`
+	Top  int    `yaml:"top"`  // most frequent keys kept and renormalised; 0: all
+	Seed uint64 `yaml:"seed"` // of what belongs to a key, such as its context
+}
+
+// About implements KeySpec.
+func (s *RatesKeys) About() string {
+	return "rates of a CSV or Parquet file with columns key, rate: file, top, seed"
+}
+
+func (s *RatesKeys) file() *string { return &s.File }
+
+// Check implements KeySpec.
+func (s *RatesKeys) Check() error {
+	if s.File == "" {
+		return errors.New("file: missing")
+	}
+	if s.Top < 0 {
+		return fmt.Errorf("top: must be 0 (all) or more, got %d", s.Top)
+	}
+	return nil
+}
+
+// Build implements KeySpec.
+func (s *RatesKeys) Build() (*Keys, error) {
+	r, err := ReadRates(s.File)
+	if err != nil {
+		return nil, err
+	}
+	k, err := selectTop(r.Rates, r.Names, s.Top, s.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.File, err)
+	}
+	return k, nil
+}
+
+// Rates is a file of rates by key, in the order of the file.
+type Rates struct {
+	Names []string
+	Rates []float64 // >= 0, at least one above 0
+
+	seen map[string]int // row of each name
+}
+
+// ReadRates reads a CSV file (also compressed with gzip or zstd) or a Parquet
+// file with the columns key and rate; other columns are ignored. It refuses
+// repeated keys, and rates that are negative, not finite or all 0.
+func ReadRates(path string) (*Rates, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var magic [4]byte
+	f.ReadAt(magic[:], 0)
+	if string(magic[:]) == "PAR1" {
+		return readRatesParquet(path, f)
+	}
+	l, err := newLines(path, f)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return readRatesCSV(l)
+}
+
+// check ends the reading.
+func (r *Rates) check(path string) (*Rates, error) {
+	r.seen = nil
+	for _, rate := range r.Rates {
+		if rate > 0 {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: read %d keys, wanted at least one with a rate above 0", path, len(r.Rates))
+}
+
+// add takes one row; what says how rows are counted ("line", "row").
+func (r *Rates) add(name string, rate float64, what string, number int) error {
+	if name == "" || len(name) > 1<<10 || !printable(name) {
+		return fmt.Errorf("read the key %s, wanted 1 to 1024 bytes of printable text", excerpt([]byte(name)))
+	}
+	if !(rate >= 0 && rate <= 1e100) {
+		return fmt.Errorf("read the rate %v, wanted a finite number of at least 0", rate)
+	}
+	if before, ok := r.seen[name]; ok {
+		return fmt.Errorf("read the key %s, which %s %d has already", excerpt([]byte(name)), what, before)
+	}
+	if len(r.Names) == maxKeys {
+		return fmt.Errorf("wanted at most %d keys", maxKeys)
+	}
+	r.seen[name] = number
+	r.Names, r.Rates = append(r.Names, name), append(r.Rates, rate)
+	return nil
+}
+
+func readRatesCSV(l *lines) (*Rates, error) {
+	line, err := l.Next()
+	if err == io.EOF {
+		return nil, fmt.Errorf("%s: the file is empty, wanted the header key,rate", l.path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	header, err := fields(line)
+	if err != nil {
+		return nil, l.Errorf("%w", err)
+	}
+	key, rate, columns := column(header, "key"), column(header, "rate"), len(header)
+	if key < 0 || rate < 0 {
+		return nil, l.Errorf("read %s, wanted a header with one column key and one column rate", excerpt(line))
+	}
+	r := &Rates{seen: map[string]int{}}
+	for {
+		line, err := l.Next()
+		if err == io.EOF {
+			return r.check(l.path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := r.addFields(line, key, rate, columns, l.number); err != nil {
+			return nil, l.Errorf("%w", err)
+		}
+	}
+}
+
+func (r *Rates) addFields(line []byte, key, rate, columns, number int) error {
+	row, err := fields(line)
+	if err != nil {
+		return err
+	}
+	if len(row) != columns {
+		return fmt.Errorf("read %d fields, wanted %d as in the header", len(row), columns)
+	}
+	value, err := strconv.ParseFloat(strings.TrimSpace(row[rate]), 64)
+	if err != nil {
+		return fmt.Errorf("read the rate %s, wanted a finite number of at least 0", excerpt([]byte(row[rate])))
+	}
+	return r.add(strings.TrimSpace(row[key]), value, "line", number)
+}
+
+// fields splits one line of CSV. A quoted field cannot hold a line break, so
+// that a lost quote costs one line and not the rest of the file.
+func fields(line []byte) ([]string, error) {
+	if bytes.IndexByte(line, '"') < 0 {
+		return strings.Split(string(line), ","), nil
+	}
+	row, err := csv.NewReader(bytes.NewReader(line)).Read()
+	var pe *csv.ParseError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return row, err
+}
+
+// column finds the only column of a name, whatever its case; -1 if there is
+// none or more than one.
+func column(header []string, name string) int {
+	at := -1
+	for i, h := range header {
+		if strings.EqualFold(strings.TrimSpace(h), name) {
+			if at >= 0 {
+				return -1
+			}
+			at = i
+		}
+	}
+	return at
+}
+
+func printable(s string) bool {
+	if !utf8.ValidString(s) {
+		return false
+	}
+	for _, c := range s {
+		if !unicode.IsPrint(c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,212 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxLine bounds the memory that one line of a file can take.
+const maxLine = 16 << 20
+
+// lines reads a file of lines in bounded memory, plain or compressed with gzip
+// or zstd. A byte order mark, carriage returns before newlines and a missing
+// last newline are accepted. Errors name the file and the line.
+type lines struct {
+	path   string
+	number int // of the last line read, from 1
+
+	sum    hash.Hash // of the bytes of the file
+	raw    io.Reader // the file, counted into sum
+	end    func()    // ends the decompressor and closes the file
+	in     *bufio.Reader
+	long   []byte // memory for a line that exceeds the buffer of in
+	peeked []byte // the line that Next returns again
+	again  bool
+}
+
+// openLines opens a file; the caller closes it.
+func openLines(path string) (*lines, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLines(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	end := l.end
+	l.end = func() { end(); f.Close() }
+	return l, nil
+}
+
+// newLines reads lines from r; path is for messages only.
+func newLines(path string, r io.Reader) (*lines, error) {
+	l := &lines{path: path, sum: sha256.New(), end: func() {}}
+	l.raw = io.TeeReader(r, l.sum)
+	l.in = bufio.NewReaderSize(l.raw, 64<<10)
+	magic, _ := l.in.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(l.in)
+		if err != nil {
+			return nil, fmt.Errorf("%s: damaged gzip data", path)
+		}
+		l.in = bufio.NewReaderSize(z, 64<<10)
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(l.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, fmt.Errorf("%s: damaged zstd data", path)
+		}
+		l.end, l.in = z.Close, bufio.NewReaderSize(z, 64<<10)
+	}
+	if mark, _ := l.in.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		l.in.Discard(3)
+	}
+	return l, nil
+}
+
+// openFile opens a file to read and refuses a directory.
+func openFile(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = f.Stat(); err == nil && info.IsDir() {
+			err = errors.New("is a directory, wanted a file")
+		}
+		if err != nil {
+			f.Close()
+		}
+	}
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Close ends the reading.
+func (l *lines) Close() { l.end() }
+
+// Next returns the next line without its end, or io.EOF. The line is valid
+// until the next call.
+func (l *lines) Next() ([]byte, error) {
+	if l.again {
+		l.again = false
+		return l.peeked, nil
+	}
+	l.number++
+	line, err := l.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line, err = l.rest(line)
+	}
+	if err == io.EOF && len(line) == 0 {
+		l.number--
+		return nil, io.EOF
+	}
+	if err != nil && err != io.EOF {
+		return nil, l.Errorf("%s", readFailure(err))
+	}
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), nil
+}
+
+// rest reads on a line that begins with head and fills the buffer.
+func (l *lines) rest(head []byte) ([]byte, error) {
+	l.long = append(l.long[:0], head...)
+	for {
+		more, err := l.in.ReadSlice('\n')
+		if len(l.long)+len(more) > maxLine {
+			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		}
+		l.long = append(l.long, more...)
+		if err != bufio.ErrBufferFull {
+			return l.long, err
+		}
+	}
+}
+
+// Peek returns the line that Next will return.
+func (l *lines) Peek() ([]byte, error) {
+	line, err := l.Next()
+	l.peeked, l.again = line, err == nil
+	return line, err
+}
+
+// Sum reads what is left of the file and returns its sha256 in hexadecimal.
+func (l *lines) Sum() (string, error) {
+	if _, err := io.Copy(io.Discard, l.raw); err != nil {
+		return "", fmt.Errorf("%s: %s", l.path, readFailure(err))
+	}
+	return fmt.Sprintf("%x", l.sum.Sum(nil)), nil
+}
+
+// Errorf makes an error that begins with the file and the line last read.
+func (l *lines) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", l.path, l.number, fmt.Errorf(format, args...))
+}
+
+// readFailure says in a few words why reading failed.
+func readFailure(err error) string {
+	var pe *fs.PathError
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err.Error()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the compressed file is cut short"
+	}
+	return err.Error()
+}
+
+// readLines calls use for each line of a file that is not blank and puts the
+// file and the line before its errors.
+func readLines(path string, use func(line []byte) error) error {
+	l, err := openLines(path)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for {
+		line, err := l.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := use(line); err != nil {
+			return l.Errorf("%w", err)
+		}
+	}
+}
+
+// excerpt quotes the beginning of what was read, safe for a terminal.
+func excerpt(b []byte) string {
+	const most = 24
+	if len(b) > most {
+		cut := most
+		for cut > most-utf8.UTFMax && !utf8.RuneStart(b[cut]) {
+			cut--
+		}
+		return strconv.QuoteToASCII(string(b[:cut])) + "..."
+	}
+	return strconv.QuoteToASCII(string(b))
+}

@@ -1,0 +1,80 @@
+package workload
+
+import (
+	"fmt"
+)
+
+// PromptSpec describes prompts as the paper does (Appendix A.1): a template
+// common to all keys, a context of the key, a retrieved block that changes
+// often, earlier turns of the thread, and the current turn.
+type PromptSpec struct {
+	TemplateTokens int `yaml:"template_tokens"`
+	// ContextTokens is drawn once a key, from the seed of the population.
+	ContextTokens Length `yaml:"context_tokens"`
+	// RetrievedTokens is drawn once for each variant of a key.
+	RetrievedTokens Length `yaml:"retrieved_tokens"`
+	// Variants is the number of retrieved blocks that a key has; 0 means 1.
+	Variants int `yaml:"variants"`
+	// StayProbability is how often the next request of a key has the variant of
+	// the one before; otherwise it has one of the other variants, all alike.
+	StayProbability float64 `yaml:"stay_probability"`
+	// TurnTokens is the current turn, which no earlier prompt holds.
+	TurnTokens Length `yaml:"turn_tokens"`
+	// Thread, if given, makes earlier turns and answers part of the prompt.
+	Thread *ThreadSpec `yaml:"thread,omitempty"`
+}
+
+// ThreadSpec makes each request of a key continue the key's thread with
+// probability 1 - 1/MeanRequests, so that threads have a geometric length. A
+// request whose history would exceed the maximum starts a new thread.
+type ThreadSpec struct {
+	MeanRequests     float64 `yaml:"mean_requests"`
+	MaxHistoryTokens int     `yaml:"max_history_tokens"`
+}
+
+// Check returns nil or an error that begins with the parameter's name.
+func (p *PromptSpec) Check() error {
+	err := first(
+		checkTokens("template_tokens", p.TemplateTokens, 0),
+		p.ContextTokens.check("context_tokens", 0),
+		p.RetrievedTokens.check("retrieved_tokens", 0),
+		between("stay_probability", p.StayProbability, 0, 1),
+		p.TurnTokens.check("turn_tokens", 1))
+	if err == nil && (p.Variants < 0 || p.Variants > 1<<16) {
+		err = fmt.Errorf("variants: must be between 0 and %d, got %d", 1<<16, p.Variants)
+	}
+	if err == nil && p.Thread != nil {
+		err = under("thread", first(
+			between("mean_requests", p.Thread.MeanRequests, 1, 1e9),
+			checkTokens("max_history_tokens", p.Thread.MaxHistoryTokens, 1)))
+	}
+	return err
+}
+
+func (p *PromptSpec) lengths() []Length {
+	return []Length{p.ContextTokens, p.RetrievedTokens, p.TurnTokens}
+}
+
+// identity names the n-th token stream of a kind that belongs to a key. It is a
+// hash, never 0; streams of different kinds, keys or numbers differ.
+func identity(kind SegmentKind, key uint64, n uint64) uint64 {
+	h := fold(key^0x9fb21c651e98df25, uint64(kind)+0x3c6ef372fe94f82b)
+	h = fold(h^n, 0x8ebc6af09c88c6e3)
+	if h == 0 {
+		h = 1
+	}
+	return h
+}
+
+// thread is the state of a key's thread in one cell.
+type thread struct {
+	requests uint32 // of the key so far: numbers its turns and answers
+	tokens   int32  // of all turns
+	turns    []turn
+}
+
+// turn is an earlier turn or an answer.
+type turn struct {
+	id     uint64
+	tokens int32
+}

@@ -1,0 +1,147 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"cacheroute/sim/clock"
+)
+
+// drawTrace makes rows that share prefixes of blocks of 8 tokens.
+func drawTrace(t *rapid.T) (text string, prompts [][]uint64) {
+	var b strings.Builder
+	n := rapid.IntRange(2, 25).Draw(t, "rows")
+	for i := range n {
+		var ids []uint64
+		if i > 0 && rapid.Bool().Draw(t, "extends") {
+			before := prompts[rapid.IntRange(0, i-1).Draw(t, "row")]
+			ids = slices.Clone(before[:rapid.IntRange(0, len(before)).Draw(t, "keep")])
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "more") {
+			ids = append(ids, rapid.Uint64Range(0, 3).Draw(t, "id"))
+		}
+		if len(ids) == 0 {
+			ids = append(ids, 0)
+		}
+		prompts = append(prompts, ids)
+		last := rapid.SampledFrom([]int{8, 8, 8, 3}).Draw(t, "last")
+		fmt.Fprintln(&b, moonLine(i*7, 8*len(ids)-8+last, 1, ids...))
+	}
+	return b.String(), prompts
+}
+
+// tokenNames is the dumb version of a prompt: a name for each token, which is
+// the recorded blocks up to and with its own, and its place.
+func tokenNames(ids []uint64, input, block int) (names []string) {
+	for i := range input {
+		b := i / block
+		size := min(block, input-b*block)
+		names = append(names, fmt.Sprint(ids[:b+1], size, i))
+	}
+	return names
+}
+
+func common(a, b []string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// sharedTokens is the same by the rules of Segment.
+func sharedTokens(a, b []Segment) (n int) {
+	for i := range min(len(a), len(b)) {
+		if a[i].ID != b[i].ID || a[i].ID == 0 {
+			break
+		}
+		n += int(min(a[i].Tokens, b[i].Tokens))
+		if a[i].Tokens != b[i].Tokens {
+			break
+		}
+	}
+	return n
+}
+
+func TestSegmentsShareWhatBlocksShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, prompts := drawTrace(t)
+		trace := mustRead(t, text, TraceOptions{BlockTokens: 8})
+		source, err := trace.Open(1, clock.Streams{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests := take(source, len(prompts))
+		var names [][]string
+		cached, total := 0, 0
+		for i, r := range requests {
+			checkRequest(t, &r, trace.Keys())
+			names = append(names, tokenNames(prompts[i], int(r.PromptTokens), 8))
+			best := 0
+			for j := range i {
+				want := common(names[i], names[j])
+				if got := sharedTokens(r.Prompt, requests[j].Prompt); got != want {
+					t.Fatalf("rows %d and %d share %d tokens, wanted %d: %+v %+v", j, i, got, want, requests[j].Prompt, r.Prompt)
+				}
+				best = max(best, want)
+			}
+			cached += min(best/4*4, (int(r.PromptTokens)-1)/4*4)
+			total += int(r.PromptTokens)
+		}
+		if c, p := trace.IdealHit(4); int(c) != cached || int(p) != total {
+			t.Fatalf("ideal hit %d of %d, wanted %d of %d", c, p, cached, total)
+		}
+	})
+}
+
+func FuzzReadTrace(f *testing.F) {
+	f.Add([]byte(threeRows))
+	f.Add([]byte(threeRows[:len(threeRows)-9]))
+	f.Add([]byte(moonLine(0, 512, 1, 1) + "\r\n" + moonLine(9, 0, 1) + "\n"))
+	f.Add([]byte(`{"timestamp":0,"timestamp":1}`))
+	f.Add([]byte("\x1f\x8b\x08\x00\x00"))
+	f.Add([]byte("\x28\xb5\x2f\xfd\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, format := range []string{"", "mooncake"} {
+			in, err := newLines("t.jsonl", bytes.NewReader(data))
+			if err != nil {
+				continue
+			}
+			trace, err := readTrace(in, TraceOptions{Format: format, SpreadTies: true, Force: true})
+			in.Close()
+			if err != nil {
+				wantError(t, err, "t.jsonl")
+				continue
+			}
+			source, err := trace.Open(1, clock.Streams{})
+			if err != nil {
+				continue // a load that the clock cannot hold
+			}
+			for _, r := range take(source, len(trace.rows)+1) {
+				checkRequest(t, &r, trace.Keys())
+			}
+		}
+	})
+}
+
+func BenchmarkReadTrace(b *testing.B) {
+	var rows []string
+	for i := range 2000 {
+		ids := []uint64{0}
+		for j := range 23 {
+			ids = append(ids, uint64(1+i*23+j))
+		}
+		rows = append(rows, moonLine(i*300, 12000, 300, ids...))
+	}
+	text := strings.Join(rows, "\n")
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		mustRead(b, text, TraceOptions{})
+	}
+}
