@@ -26,6 +26,7 @@ type Collector struct {
 	hit                  [workload.SegmentKinds]int64
 	emitted              int64 // tokens of completed requests
 	preemptions          int64
+	timeline             timeline // of the whole run
 
 	unsound      int64 // records that contradict themselves, of the window
 	firstUnsound Record
@@ -53,6 +54,7 @@ func NewCollector(w Window, keys, destinations, expect int) *Collector {
 		e2e:         newSeries(expect),
 		destination: make([]int64, destinations),
 		key:         make([]uint32, keys),
+		timeline:    newTimeline(),
 	}
 }
 
@@ -69,21 +71,37 @@ func (c *Collector) Arrived(r *workload.Request) {
 	c.askedOutput += int64(r.OutputTokens)
 }
 
+// Load tells how many requests were in flight on the fleet, and how many of
+// them had no first token, when a request arrived at the given instant.
+func (c *Collector) Load(at clock.Time, inFlight, waiting int64) {
+	b := c.timeline.at(at)
+	b.requests++
+	b.inFlight += inFlight
+	b.waiting += waiting
+}
+
 // Add counts a request that has ended. Each is to be told once, in any order.
 func (c *Collector) Add(rec *Record) {
 	c.endedRun++
+	hit := int32(0)
+	for _, n := range rec.Hit {
+		hit += n
+	}
+	if rec.Admitted {
+		b := c.timeline.at(rec.Arrival)
+		b.prompt += int64(rec.Prompt)
+		b.hit += int64(hit)
+	}
 	if !c.window.Holds(rec.Arrival) {
 		return
 	}
 	c.status[rec.Status]++
 	c.destination[rec.Destination]++
 	c.preemptions += int64(rec.Preemptions)
-	hit := int32(0)
 	if rec.Admitted {
 		c.prompt += int64(rec.Prompt)
 		for k, n := range rec.Hit {
 			c.hit[k] += int64(n)
-			hit += n
 		}
 	}
 	if hit > rec.Prompt {

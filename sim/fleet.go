@@ -39,6 +39,7 @@ type fleet struct {
 	arrived  int64
 	ended    [results.StatusCount]int64
 	inFlight int64
+	waiting  int64 // of them without a first token
 	record   results.Record
 	print    uint64
 
@@ -121,6 +122,7 @@ func (f *fleet) arrive() {
 	f.pending = nil
 	f.arrived++
 	f.cfg.Collector.Arrived(&p.request)
+	f.cfg.Collector.Load(f.now, f.inFlight, f.waiting)
 	f.view.Advance(f.now)
 	d := f.cfg.Policy.Route(&p.request, f.view)
 	if d < 0 || d >= len(f.engines) {
@@ -128,6 +130,7 @@ func (f *fleet) arrive() {
 	}
 	f.view.Dispatched(d)
 	f.count(1)
+	f.waiting++
 	p.dest, p.open = int32(d), true
 	f.stamp(uint64(p.request.Index), uint64(d))
 	p.job.Reset(&p.request)
@@ -173,6 +176,7 @@ func (f *fleet) apply() {
 		switch o.Kind {
 		case engine.FirstToken:
 			p.first = f.now
+			f.waiting--
 			f.stamp(uint64(p.request.Index), 1<<32)
 			if f.observer != nil {
 				f.observer.FirstToken(&p.request, int(p.dest), f.now)
@@ -197,6 +201,8 @@ func (f *fleet) end(p *flight, s results.Status) {
 	}
 	if j.Emitted > 0 {
 		f.record.TTFT = p.first - r.At + f.cfg.TTFTOverhead
+	} else {
+		f.waiting--
 	}
 	f.cfg.Collector.Add(&f.record)
 	if f.cfg.Each != nil {
