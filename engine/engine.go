@@ -28,6 +28,7 @@ type Engine struct {
 	step    int64   // decode steps since the start of the run
 	context int64   // tokens in the cache of all decoders
 	phases  []int32 // decoders by (computed - step) modulo the block size
+	border  uint32  // -step modulo the block size: the phase of those about to start a block
 
 	// The span in flight.
 	began  clock.Time
@@ -138,16 +139,23 @@ func (e *Engine) spanLength(preempted bool) int64 {
 // sequence with c tokens in the cache starts a block at every step in which c
 // is a multiple of the block size.
 func (e *Engine) growth(k int64) int64 {
-	size := int64(e.cfg.BlockTokens)
-	blocks := int64(len(e.decoders)) * (k / size)
-	p := (size - e.step%size) % size // phase of decoders that are at a border now
-	for range k % size {
+	size := uint32(e.cfg.BlockTokens) // 32-bit division is cheaper; k is below the longest answer
+	blocks := int64(len(e.decoders)) * int64(uint32(k)/size)
+	p := e.border
+	for range uint32(k) % size {
 		blocks += int64(e.phases[p])
-		if p--; p < 0 {
+		if p--; p >= size {
 			p = size - 1
 		}
 	}
 	return blocks
+}
+
+// advance moves on by k decode steps.
+func (e *Engine) advance(k int64) {
+	size := uint32(e.cfg.BlockTokens)
+	e.step += k
+	e.border = (e.border + size - uint32(k)%size) % size
 }
 
 // stepEnd is when the k-th step of the decode span in flight ends, k >= 0.

@@ -13,7 +13,7 @@ func (e *Engine) Finish(now clock.Time, out []Outcome) []Outcome {
 	n := int64(len(e.decoders))
 	if n > 0 {
 		e.cache.take(e.growth(e.length) - e.grown)
-		e.step += e.length
+		e.advance(e.length)
 		e.context += n * e.length
 		e.counters.Decoded += n * e.length
 	}

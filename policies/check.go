@@ -23,14 +23,6 @@ func within(param string, value, lo, hi float64) error {
 	return fmt.Errorf("%s: must be between %g and %g, got %g", param, lo, hi, value)
 }
 
-// positive refuses zero, negative, infinite numbers and NaN.
-func positive(param string, value float64) error {
-	if value > 0 && value <= math.MaxFloat64 {
-		return nil
-	}
-	return fmt.Errorf("%s: must be positive and finite, got %g", param, value)
-}
-
 // millionths is a load factor as an integer, so that comparisons with whole
 // requests are exact: 1.1*300/30 must be 11, not a little more.
 func millionths(factor float64) int64 { return int64(math.Round(factor * million)) }

@@ -39,6 +39,9 @@ func (s *CHWBL) Check() error {
 
 // Build implements Spec.
 func (s *CHWBL) Build(env Env) (Policy, error) {
+	if err := checkRing(env, s.Vnodes); err != nil {
+		return nil, err
+	}
 	points := newRing(env.Destinations, s.Vnodes, env.HashSeed)
 	return &chwbl{
 		points: points,

@@ -49,6 +49,9 @@ func (s *DualMap) Build(env Env) (Policy, error) {
 	if err := within("time_per_token_s", perToken, 0, 1e3); err != nil {
 		return nil, fmt.Errorf("%w (from the cost model)", err)
 	}
+	if err := checkRing(env, s.Vnodes); err != nil {
+		return nil, err
+	}
 	p := &dualMap{
 		budget:  math.MaxInt64,
 		seen:    make([][]mark, 2*len(env.KeyHashes)),

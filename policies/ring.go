@@ -2,6 +2,7 @@ package policies
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -13,8 +14,20 @@ import (
 // 160 points, 1.78 times with 10.
 const defaultVnodes = 160
 
-// maxVnodes bounds the memory of a ring.
-const maxVnodes = 65536
+// maxVnodes bounds the points of a destination, maxPoints those of a ring: 16
+// bytes each.
+const (
+	maxVnodes = 65536
+	maxPoints = 1 << 25
+)
+
+// checkRing refuses a ring that takes too much memory.
+func checkRing(env Env, vnodes int) error {
+	if n := env.Destinations * vnodes; n > maxPoints {
+		return fmt.Errorf("vnodes: %d on each of %d destinations make %d ring points, wanted at most %d", vnodes, env.Destinations, n, maxPoints)
+	}
+	return nil
+}
 
 // hashOf mixes a seed and two words.
 func hashOf(seed, a, b uint64) uint64 {

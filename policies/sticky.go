@@ -32,6 +32,9 @@ func (s *Sticky) Build(env Env) (Policy, error) {
 	var find func(point uint64) int32
 	switch s.Hash {
 	case "ring":
+		if err := checkRing(env, s.Vnodes); err != nil {
+			return nil, err
+		}
 		find = ringHash(env.Destinations, s.Vnodes, env.HashSeed)
 	case "rendezvous":
 		find = rendezvousHash(env.Destinations, env.HashSeed)

@@ -83,7 +83,7 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 		qps = append(qps, k.QPS)
 		count[k.Censor]++
 		if fails > 0 {
-			warn("seed %d passes at %s QPS but fails at %s (non-monotone)", seed, exact(k.QPS), exact(fails))
+			warn("seed %d passes at %s QPS but fails at %s (non-monotone)", seed, shortly(k.QPS), shortly(fails))
 		}
 		if len(ladder) < rungs {
 			warn("seed %d has run %d of %d loads", seed, len(ladder), rungs)
@@ -114,5 +114,5 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 	return row
 }
 
-// exact prints a load with all its digits and no more.
-func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// shortly prints a load to six digits: a recorded rate has more than anyone reads.
+func shortly(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

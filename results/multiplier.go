@@ -26,7 +26,7 @@ func (s *Summary) Multiplier(policy string, slo float64) (float64, error) {
 	}
 	switch {
 	case own == nil || best == nil:
-		return 0, fmt.Errorf("no other policy at p99 <= %s s", exact(slo))
+		return 0, fmt.Errorf("no other policy at p99 <= %s s", shortly(slo))
 	case own.Censor != CensorNone:
 		return 0, fmt.Errorf("the capacity of %s is censored", own.Policy)
 	case best.Censor != CensorNone:

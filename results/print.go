@@ -80,7 +80,7 @@ func (s *Summary) printLadder(w io.Writer, policies []string, loads []float64) {
 	line("QPS", func(p string) string { return p })
 	line("", func(string) string { return "p99   hit" })
 	for _, load := range loads {
-		line(exact(load), func(p string) string {
+		line(shortly(load), func(p string) string {
 			for i := range s.Ladder {
 				if r := &s.Ladder[i]; r.Policy == p && r.LoadQPS == load {
 					return seconds(r.TTFTP99.Mean) + pad(percent(r.KVHit.Mean), 6)
@@ -111,7 +111,7 @@ func (s *Summary) printCapacity(w io.Writer, policies []string, seeds int) {
 		n := min(len(slos)-at, max(1, (lineWidth-name)/column))
 		line := fmt.Sprintf("%-*s", name, "policy")
 		for _, slo := range slos[at : at+n] {
-			line += pad("p99 <= "+exact(slo)+" s", column-times) + pad("", times)
+			line += pad("p99 <= "+shortly(slo)+" s", column-times) + pad("", times)
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 		for _, p := range policies {
@@ -135,7 +135,7 @@ func (s *Summary) capacityText(policy string, slo float64) string {
 	mean := short(float64(r.QPS.Mean))
 	switch r.Censor {
 	case CensorLeft:
-		return "<" + exact(s.lowestLoad(policy, r.PerSeed[0].Seed))
+		return "<" + shortly(s.lowestLoad(policy, r.PerSeed[0].Seed))
 	case CensorRight:
 		return ">" + mean
 	case CensorMixed:
@@ -168,13 +168,13 @@ func (s *Summary) printNotes(w io.Writer) {
 	}
 	for i := range s.Capacity {
 		for _, text := range s.Capacity[i].Warnings {
-			note(fmt.Sprintf("%s, p99 <= %s s", s.Capacity[i].Policy, exact(s.Capacity[i].SLO)), text)
+			note(fmt.Sprintf("%s, p99 <= %s s", s.Capacity[i].Policy, shortly(s.Capacity[i].SLO)), text)
 		}
 	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, text := range c.Warnings {
-			note(fmt.Sprintf("%s, %s QPS, seed %d", c.Policy, exact(c.LoadQPS), c.Seed), text)
+			note(fmt.Sprintf("%s, %s QPS, seed %d", c.Policy, shortly(c.LoadQPS), c.Seed), text)
 		}
 	}
 	if len(texts) > 0 {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/pprof"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cacheroute/scenarios"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the run failed or was interrupted
+	exitBad    = 2 // bad usage or input
+)
+
+// app is one invocation of the program.
+type app struct {
+	stdout, stderr io.Writer
+	started        bool // the arguments were good enough to start a command
+	profile        string
+}
+
+// run is the program: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: stdout, stderr: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "cacheroute: %s\n", strings.TrimRight(line, "\n"))
+	}
+	var bad *scenarios.BadInput
+	if errors.As(err, &bad) || !a.started {
+		return exitBad
+	}
+	return exitFailed
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "cacheroute",
+		Short:         "Simulate how a fleet of LLM engines serves requests under different routing policies",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().StringVar(&a.profile, "cpuprofile", "", "write a CPU profile to this file")
+	if err := root.PersistentFlags().MarkHidden("cpuprofile"); err != nil {
+		panic(err)
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; %s --help shows what there is", err, c.CommandPath())
+	})
+	root.AddCommand(a.runCommand(), a.replayCommand(), a.planCommand(), a.listCommand(), a.versionCommand())
+	return root
+}
+
+// body wraps what a command does: from here on an error is the run's, unless it
+// says that it is the input's.
+func (a *app) body(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) (err error) {
+		a.started = true
+		if a.profile != "" {
+			f, err := os.Create(a.profile)
+			if err != nil {
+				return scenarios.Badf("--cpuprofile: %v", err)
+			}
+			defer f.Close()
+			if err := pprof.StartCPUProfile(f); err != nil {
+				return err
+			}
+			defer pprof.StopCPUProfile()
+		}
+		return do(c.Context(), args)
+	}
+}
+
+// one wants a single argument.
+func one(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s: read %d arguments, wanted one %s", c.Name(), len(args), what)
+		}
+		return nil
+	}
+}
+
+// note prints a line for the user that is not a result.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.stderr, "cacheroute: "+format+"\n", args...)
+}
+
+// words splits a comma list; nil for an empty string.
+func words(list string) []string {
+	var all []string
+	for _, w := range strings.Split(list, ",") {
+		if w = strings.TrimSpace(w); w != "" {
+			all = append(all, w)
+		}
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cacheroute/policies"
+	"cacheroute/scenarios"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	destinations int
+	qps          float64
+	previous     string
+	out          string
+	json         bool
+}
+
+func (a *app) planCommand() *cobra.Command {
+	f := &planFlags{}
+	rule := policies.NewCacheRoute()
+	c := &cobra.Command{
+		Use:   "plan RATES --destinations R",
+		Short: "Plan the routing table of the paper's Algorithm 1 from a file of key rates",
+		Long: `Plan the routing table of the paper's Algorithm 1 from a file of key rates: which
+keys are admitted, where they go, the load of each destination. RATES is a CSV or
+Parquet file with the columns key and rate (requests per second).`,
+		Example: `  cacheroute plan rates.csv --destinations 30 --slots 5 --out table.json
+  cacheroute plan new-rates.csv --destinations 30 --previous table.json`,
+		Args: one("RATES"),
+	}
+	c.Flags().IntVar(&f.destinations, "destinations", 0, "number of destinations R (required)")
+	c.Flags().IntVar(&rule.Slots, "slots", rule.Slots, "keys allotted to a destination, W")
+	c.Flags().Float64Var(&rule.QCap, "q-cap", 0, "requests per second that one destination serves within the SLO (0: above the rate of every key)")
+	c.Flags().Float64Var(&f.qps, "qps", 0, "scale the rates to this total (0: as in the file)")
+	c.Flags().StringVar(&f.previous, "previous", "", "earlier table, to say what moves")
+	c.Flags().StringVar(&f.out, "out", "", "write the table to this file as JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print the table as JSON and nothing else to standard output")
+	if err := c.MarkFlagRequired("destinations"); err != nil {
+		panic(err)
+	}
+	c.RunE = a.body(func(_ context.Context, args []string) error { return a.plan(args[0], f, *rule) })
+	return c
+}
+
+func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
+	rates, err := scenarios.ReadRates(path, f.qps)
+	if err != nil {
+		return err
+	}
+	var earlier *scenarios.RoutingTable
+	if f.previous != "" {
+		if earlier, err = scenarios.ReadRoutingTable(f.previous); err != nil {
+			return err
+		}
+	}
+	start := time.Now()
+	table, err := scenarios.NewRoutingTable(rates, f.destinations, rule)
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	if earlier != nil {
+		table.Compare(earlier)
+	}
+	if f.out != "" {
+		if err := table.WriteFile(f.out); err != nil {
+			return err
+		}
+	}
+	a.note("planned in %.1f ms", 1e3*took.Seconds())
+	if f.json {
+		return table.JSON(a.stdout)
+	}
+	return table.Print(a.stdout)
+}

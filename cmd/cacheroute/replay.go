@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"cacheroute/scenarios"
+)
+
+func (a *app) replayCommand() *cobra.Command {
+	f := &sweepFlags{}
+	t := scenarios.Trace{}
+	var speed, preset string
+	var destinations int
+	c := &cobra.Command{
+		Use:   "replay TRACE",
+		Short: "Run the requests of a real trace through every policy; print what was read and the ladder",
+		Long: `Run the requests of a real trace through every policy: what was read, dropped and
+derived (keys, Gini, CV), then p99 latency and KV hit by load.
+
+A load is the mean rate of the trace times a speed. Without a client deadline
+(--set measure.deadline_s=60 sets one) every request is served in the end.`,
+		Example: `  cacheroute replay conversation_trace.jsonl
+  cacheroute replay conversation_trace.jsonl --speed 1,2,4 --destinations 16 --policies flat-lb,cacheroute`,
+		Args: one("TRACE"),
+	}
+	f.register(c)
+	c.Flags().StringVar(&t.Format, "format", "", "format of the trace (default: told from its content)")
+	c.Flags().StringVar(&t.Key, "key", "", "rule of the routing key: auto, none or prefix:DEPTH in blocks")
+	c.Flags().BoolVar(&t.SpreadTies, "spread-ties", false, "spread equal time stamps over the resolution of the recording")
+	c.Flags().StringVar(&speed, "speed", "", "replay so many times faster, as a comma list, each a load (default 1)")
+	c.Flags().IntVar(&destinations, "destinations", 8, "number of destinations")
+	c.Flags().StringVar(&preset, "preset", "llama-3.3-70b-fp8-h100-tp2", "preset of a destination (cacheroute list presets)")
+	c.MarkFlagsMutuallyExclusive("speed", "loads")
+	c.RunE = a.body(func(ctx context.Context, args []string) error {
+		t.File = args[0]
+		o, err := f.options()
+		if err != nil {
+			return err
+		}
+		speeds, err := numbers("--speed", speed)
+		if err != nil {
+			return err
+		}
+		study, err := scenarios.Replay(t, destinations, preset, o)
+		if err != nil {
+			return err
+		}
+		runner, err := scenarios.Prepare(study, speeds)
+		if err != nil {
+			return err
+		}
+		about := a.stdout
+		if f.json {
+			about = a.stderr
+		}
+		if err := runner.Trace().Header().Print(about); err != nil {
+			return err
+		}
+		return a.sweep(ctx, runner, f)
+	})
+	return c
+}
+
+// numbers reads a comma list.
+func numbers(flag, list string) ([]float64, error) {
+	var all []float64
+	for _, w := range words(list) {
+		x, err := strconv.ParseFloat(w, 64)
+		if err != nil {
+			return nil, scenarios.Badf("%s %s: read %s, wanted numbers", flag, list, w)
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cacheroute/results"
+	"cacheroute/scenarios"
+)
+
+// sweepFlags are the flags of the commands that run the cells of a study.
+type sweepFlags struct {
+	set      []string
+	policies string
+	loads    string
+	seeds    string
+	workers  int
+	out      string
+	resume   bool
+	json     bool
+	progress string
+}
+
+func (f *sweepFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "change a field of the study, as `path=value`, such as fleet.destinations=8 (repeatable)")
+	flags.StringVar(&f.policies, "policies", "", "run these policies only, as a comma list")
+	flags.StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
+	flags.StringVar(&f.seeds, "seeds", "", "seeds, as a comma list")
+	flags.IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
+	flags.StringVar(&f.out, "out", "", "folder of results (default results/NAME of the study)")
+	flags.BoolVar(&f.resume, "resume", false, "take finished cells from the folder of results, run the rest")
+	flags.BoolVar(&f.json, "json", false, "print summary.json and nothing else to standard output")
+	flags.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or none")
+}
+
+// options turns the flags into changes of the study; errors name the flag.
+func (f *sweepFlags) options() (scenarios.Options, error) {
+	var o scenarios.Options
+	for _, arg := range f.set {
+		set, err := scenarios.ParseSet(arg)
+		if err != nil {
+			return o, err
+		}
+		o.Set = append(o.Set, set)
+	}
+	if f.loads != "" {
+		o.Set = append(o.Set, scenarios.Override{Path: "loads_qps", Value: "[" + f.loads + "]", Source: "--loads " + f.loads})
+	}
+	if f.seeds != "" {
+		o.Set = append(o.Set, scenarios.Override{Path: "seeds", Value: "[" + f.seeds + "]", Source: "--seeds " + f.seeds})
+	}
+	if o.Policies = words(f.policies); f.policies != "" && o.Policies == nil {
+		return o, scenarios.Badf("--policies %s: no name, wanted a comma list", f.policies)
+	}
+	if f.workers < 0 {
+		return o, scenarios.Badf("--workers %d: wanted at least 0", f.workers)
+	}
+	if !knownProgress(f.progress) {
+		return o, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
+	}
+	return o, nil
+}
+
+func (a *app) runCommand() *cobra.Command {
+	f := &sweepFlags{}
+	c := &cobra.Command{
+		Use:   "run STUDY",
+		Short: "Run every cell (policy x load x seed) of a study; print the ladder and the knees",
+		Long: `Run every cell (policy x load x seed) of a study and print p99 latency and KV hit
+by load, and the highest load that each policy sustains.
+
+STUDY is a YAML file or the name of a shipped scenario (cacheroute list scenarios).
+A folder of results that holds another study keeps it: its files move to earlier-N.`,
+		Example: `  cacheroute run table-1
+  cacheroute run quick --policies flat-lb,cacheroute --set fleet.destinations=20
+  cacheroute run my-study.yaml --loads 30,60 --seeds 2,3 --json`,
+		Args: one("STUDY"),
+	}
+	f.register(c)
+	c.RunE = a.body(func(ctx context.Context, args []string) error {
+		o, err := f.options()
+		if err != nil {
+			return err
+		}
+		study, err := scenarios.Load(args[0], o)
+		if err != nil {
+			return err
+		}
+		runner, err := scenarios.Prepare(study, nil)
+		if err != nil {
+			return err
+		}
+		return a.sweep(ctx, runner, f)
+	})
+	return c
+}
+
+// sweep runs the cells, writes the folder of results and prints the summary.
+func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags) error {
+	study := runner.Study
+	dir := f.out
+	if dir == "" {
+		dir = filepath.Join("results", study.Name)
+	}
+	for _, n := range runner.Notices {
+		a.note("%s", n)
+	}
+	o := scenarios.SweepOptions{Dir: dir, Workers: f.workers, Resume: f.resume, Build: build(), Tally: &scenarios.Tally{}, Note: a.note}
+	start, cpu := time.Now(), cpuSeconds()
+	stop := a.showProgress(f.progress, o.Tally)
+	cells, err := runner.Sweep(ctx, o)
+	stop()
+	if err != nil {
+		return err
+	}
+	summary := results.Summarise(study.Name, cells, study.Measure.SLOs, study.Measure.MaxFailureRate)
+	summary.WallS, summary.CPUS = time.Since(start).Seconds(), cpuSeconds()-cpu
+	if err := runner.Write(dir, o.Build, &summary); err != nil {
+		return err
+	}
+	if f.progress != "none" {
+		a.note("%d cells (%d run now), %s requests in %.1f s (%.1f CPU s); results in %s", len(cells), o.Tally.Cells.Load(),
+			short(float64(o.Tally.Requests.Load())), summary.WallS, summary.CPUS, dir)
+	}
+	if f.json {
+		_, err = summary.WriteTo(a.stdout)
+		return err
+	}
+	if err := results.PrintLadder(a.stdout, &summary); err != nil {
+		return err
+	}
+	return printWorkload(a.stdout, &summary)
+}

@@ -1,0 +1,270 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"cacheroute/calib"
+	"cacheroute/policies"
+	"cacheroute/results"
+	"cacheroute/sim"
+	"cacheroute/sim/clock"
+	"cacheroute/workload"
+)
+
+// Cell names one run of a study.
+type Cell struct {
+	Policy  *Policy
+	LoadQPS float64
+	Seed    uint64
+}
+
+// Runner is a study made ready: its workload is built once and shared by all
+// runs. It is immutable and safe for concurrent use.
+type Runner struct {
+	Study *Study
+	// Notices is what the reader of the results should know about the inputs.
+	Notices []string
+
+	load   workload.Workload
+	trace  *workload.Trace // load, if it is one
+	inputs []results.FileSum
+}
+
+// Prepare reads and builds what the study names. A study of a trace gets the
+// loads of the given speeds; without speeds and loads it gets the recorded one.
+func Prepare(s *Study, atSpeeds []float64) (*Runner, error) {
+	r := &Runner{Study: s}
+	if err := r.build(atSpeeds); err != nil {
+		return nil, bad(err)
+	}
+	if err := r.sumInputs(); err != nil {
+		return nil, bad(err)
+	}
+	if err := r.rehearse(); err != nil {
+		return nil, bad(err)
+	}
+	return r, r.notice()
+}
+
+func (r *Runner) build(atSpeeds []float64) (err error) {
+	t := r.Study.Workload.Trace
+	if t == nil {
+		r.load, err = workload.NewSynthetic(r.Study.Workload.Synthetic.spec())
+		return err
+	}
+	r.trace, err = t.read()
+	if err != nil {
+		return err
+	}
+	r.load = r.trace
+	if len(r.Study.LoadsQPS) == 0 && len(atSpeeds) == 0 {
+		atSpeeds = []float64{1}
+	}
+	if len(atSpeeds) > 0 {
+		r.Study.LoadsQPS, err = speeds(r.trace, atSpeeds)
+	}
+	return err
+}
+
+// rehearse opens the workload and builds the policies at the lowest and highest
+// load, so that what cannot run is refused before anything does.
+func (r *Runner) rehearse() error {
+	s := r.Study
+	streams := clock.Streams{Seed: s.Seeds[0]}
+	for _, q := range []float64{slices.Min(s.LoadsQPS), slices.Max(s.LoadsQPS)} {
+		if _, err := r.load.Open(q, streams); err != nil {
+			return fmt.Errorf("%s: at %v requests/s: %w", s.Name, q, err)
+		}
+		for i := range s.Policies {
+			if _, err := r.policy(Cell{&s.Policies[i], q, s.Seeds[0]}, streams); err != nil {
+				return fmt.Errorf("%s: at %v requests/s: %w", s.Name, q, err)
+			}
+		}
+	}
+	return nil
+}
+
+// sumInputs hashes the files that were read. A trace was hashed while it was.
+func (r *Runner) sumInputs() error {
+	if r.trace != nil {
+		h := r.trace.Header()
+		info, err := os.Stat(h.Path)
+		if err != nil {
+			return err
+		}
+		r.inputs = []results.FileSum{{Name: h.Path, Bytes: info.Size(), SHA256: h.SHA256}}
+		return nil
+	}
+	for _, f := range r.Study.files() {
+		sum, err := results.SumFile(*f, *f)
+		if err != nil {
+			return err
+		}
+		r.inputs = append(r.inputs, sum)
+	}
+	return nil
+}
+
+// notice gathers what a reader should know before believing a number.
+func (r *Runner) notice() error {
+	p, err := calib.Load(r.Study.Fleet.Preset)
+	if err != nil {
+		return err
+	}
+	count := p.Count()
+	if n := count[results.Fitted]; n > 0 {
+		r.Notices = append(r.Notices, fmt.Sprintf("preset %s: %s (numbers: %d measured, %d fitted, %d assumed)",
+			p.Name, p.Description, count[results.Measured], n, count[results.Assumed]))
+	}
+	if ms := 1e3 * calib.PrefillSecondsPerToken(r.Study.Fleet.Cost.Spec.Build()); ms < p.PeakPrefillMS {
+		r.Notices = append(r.Notices, fmt.Sprintf("fleet.cost: %.3g ms a prompt token is faster than the hardware of preset %s can be (%.3g ms): hits will save too little",
+			ms, p.Name, p.PeakPrefillMS))
+	}
+	return nil
+}
+
+// Cells is the number of runs.
+func (r *Runner) Cells() int {
+	return len(r.Study.Policies) * len(r.Study.LoadsQPS) * len(r.Study.Seeds)
+}
+
+// Cell returns the i-th run: by policy, then load, then seed, each in the
+// study's order.
+func (r *Runner) Cell(i int) Cell {
+	s := r.Study
+	seeds, loads := len(s.Seeds), len(s.LoadsQPS)
+	return Cell{Policy: &s.Policies[i/seeds/loads], LoadQPS: s.LoadsQPS[i/seeds%loads], Seed: s.Seeds[i%seeds]}
+}
+
+// Run simulates one cell. The result depends on study and cell alone.
+func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally) (results.Cell, error) {
+	s := r.Study
+	streams := clock.Streams{Seed: c.Seed}
+	source, err := r.load.Open(c.LoadQPS, streams)
+	if err != nil {
+		return results.Cell{}, err
+	}
+	policy, err := r.policy(c, streams)
+	if err != nil {
+		return results.Cell{}, err
+	}
+	window := r.window()
+	collector := results.NewCollector(window, r.load.Keys(), s.Fleet.Destinations, r.room(c.LoadQPS))
+	counted := &countedSource{source: source, ctx: ctx, tally: tally}
+	out, err := sim.Run(sim.Config{
+		Destinations:   s.Fleet.Destinations,
+		Engine:         s.Fleet.Engine(),
+		TTFTOverhead:   clock.FromSeconds(s.Fleet.TTFTOverheadS),
+		Source:         counted,
+		Policy:         policy,
+		SignalInterval: clock.FromSeconds(s.Fleet.SignalIntervalS),
+		Deadline:       clock.FromSeconds(s.Measure.DeadlineS),
+		End:            window.To,
+		Collector:      collector,
+	})
+	counted.report()
+	if ctx.Err() != nil {
+		return results.Cell{}, ctx.Err()
+	}
+	if err != nil {
+		return results.Cell{}, fmt.Errorf("%s at %v requests/s, seed %d: %w", c.Policy.Label, c.LoadQPS, c.Seed, err)
+	}
+	cell := collector.Cell(out.Totals)
+	cell.Policy, cell.LoadQPS, cell.Seed = c.Policy.Label, c.LoadQPS, c.Seed
+	cell.Fingerprint = fmt.Sprintf("%016x", out.Fingerprint)
+	cell.SetAsked(r.load.Asked(c.LoadQPS))
+	if planned, ok := policy.(interface{ Table() *policies.Table }); ok {
+		cell.Warnings = append(cell.Warnings, planned.Table().Warnings()...)
+	}
+	return cell, nil
+}
+
+// policy builds the policy of a cell from what a router could know.
+func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) {
+	rates, err := r.load.Rates(c.LoadQPS)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.Policy.Spec.Build(policies.Env{
+		Destinations:           r.Study.Fleet.Destinations,
+		KeyHashes:              r.load.KeyHashes(),
+		Rates:                  rates,
+		PrefillSecondsPerToken: calib.PrefillSecondsPerToken(r.Study.Fleet.Cost.Spec.Build()),
+		Rand:                   streams.Rand("policy"),
+		HashSeed:               streams.Uint64("policy/hash"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", c.Policy.Label, err)
+	}
+	return p, nil
+}
+
+// Trace is the recorded workload, nil if it is generated.
+func (r *Runner) Trace() *workload.Trace { return r.trace }
+
+// window is the measured part of a run.
+func (r *Runner) window() results.Window {
+	m := &r.Study.Measure
+	from := clock.FromSeconds(m.WarmupS)
+	if m.DurationS == 0 {
+		return results.Window{From: from, To: clock.Never}
+	}
+	return results.Window{From: from, To: from + clock.FromSeconds(m.DurationS)}
+}
+
+// requests is about how many requests arrive in a span at the given load.
+func (r *Runner) requests(qps, seconds float64) float64 {
+	if r.trace != nil {
+		return float64(r.trace.Header().RowsKept)
+	}
+	return qps * seconds
+}
+
+// room is how many measured requests to make room for.
+func (r *Runner) room(qps float64) int {
+	const most = 1 << 22 // beyond, the collector grows as it goes
+	return int(min(most, 1.1*r.requests(qps, r.Study.Measure.DurationS)+100))
+}
+
+// Tally counts what is done while a sweep runs, for whoever shows progress.
+type Tally struct {
+	Cells    atomic.Int64 // to run
+	Done     atomic.Int64
+	Expected atomic.Int64 // about how many requests the cells to run have
+	Requests atomic.Int64 // simulated so far
+	Current  atomic.Pointer[Cell]
+}
+
+// countedSource tells the tally how far a run is and ends it when the context
+// does. It looks up once in tallyEvery requests.
+type countedSource struct {
+	source workload.Source
+	ctx    context.Context
+	tally  *Tally
+	n      int64
+}
+
+const tallyEvery = 1 << 10
+
+func (s *countedSource) Next(r *workload.Request) bool {
+	if s.n == tallyEvery {
+		s.report()
+		if s.ctx.Err() != nil {
+			return false
+		}
+	}
+	if !s.source.Next(r) {
+		return false
+	}
+	s.n++
+	return true
+}
+
+func (s *countedSource) report() {
+	s.tally.Requests.Add(s.n)
+	s.n = 0
+}

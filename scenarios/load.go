@@ -1,0 +1,105 @@
+package scenarios
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+//go:embed *.yaml
+var shipped embed.FS
+
+// Shipped lists the scenarios in the binary, in alphabetical order.
+func Shipped() []string {
+	entries, err := shipped.ReadDir(".")
+	if err != nil {
+		panic("scenarios: embedded files: " + err.Error())
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Options change a study while it is loaded.
+type Options struct {
+	Set      []Override
+	Policies []string // keep these only; nil: all
+}
+
+// Load reads the shipped scenario of that name, else the study file at that
+// path.
+func Load(nameOrPath string, o Options) (*Study, error) {
+	if !slices.Contains(Shipped(), nameOrPath) {
+		_, err := os.Stat(nameOrPath)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Ext(nameOrPath) == "" {
+			return nil, Badf("%s: neither a file nor a shipped scenario, wanted a YAML file or one of %s", nameOrPath, list(Shipped()))
+		}
+		d, err := readFile(nameOrPath)
+		if err != nil {
+			return nil, err
+		}
+		return d.study(o, filepath.Dir(nameOrPath))
+	}
+	data, err := shipped.ReadFile(nameOrPath + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	d, err := parse(nameOrPath+".yaml", data)
+	if err != nil {
+		return nil, err
+	}
+	return d.study(o, "")
+}
+
+// Parse reads a study from memory; name is what errors call it.
+func Parse(name string, data []byte, o Options) (*Study, error) {
+	d, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return d.study(o, "")
+}
+
+// study decodes and checks. Files named in the document are sought in folder,
+// those named on the command line where the command runs.
+func (d *document) study(o Options, folder string) (*Study, error) {
+	for _, set := range o.Set {
+		if err := d.apply(set); err != nil {
+			return nil, err
+		}
+	}
+	if o.Policies != nil {
+		d.pickPolicies(o.Policies, "--policies "+strings.Join(o.Policies, ","))
+	}
+	if err := d.lint(); err != nil {
+		return nil, err
+	}
+	s := defaults()
+	if err := d.root.Load(&s, yaml.WithKnownFields()); err != nil {
+		return nil, d.explain(err)
+	}
+	if err := s.Check(); err != nil {
+		return nil, d.locate(err)
+	}
+	overridden := map[string]bool{}
+	walk(d.root, "", func(_ string, key, value *yaml.Node) {
+		if key.Value == "file" && value.Line >= overrideLine {
+			overridden[value.Value] = true
+		}
+	})
+	for _, f := range s.files() {
+		if !filepath.IsAbs(*f) && !overridden[*f] {
+			*f = filepath.Join(folder, *f)
+		}
+	}
+	return &s, nil
+}
