@@ -29,24 +29,32 @@ type cache struct {
 	table   chainTable
 	nodes   []node // index 0 is no node
 	spare   []int32
+	crowds  []crowd  // index 0 is no crowd
+	idle    []int32  // crowds that no node uses
 	extents []extent // index 0 is the sentinel of the free list
 	unused  int32    // first unused extent, linked by next
 }
 
-// node is the resident blocks of a segment, [0, resident).
+// node is the resident blocks of a segment, [0, resident). Two fit a cache
+// line and none holds a pointer: with a thousand destinations the time of a run
+// is the time of its cache misses.
 type node struct {
 	chain    uint64
 	resident int32
 	// Holders by how many leading blocks they hold: the longest in top, the
-	// others, rare, in lower by rising length.
+	// others, rare, in a crowd.
 	top   holders
-	lower []holders
+	crowd int32
 	// shallow is the free extent nearest to the segment's start, 0 if none.
 	// The free extents of a node tile [top.length, resident).
 	shallow int32
 }
 
 type holders struct{ length, count int32 }
+
+// crowd is the holders of a node that hold less than its longest, by rising
+// length.
+type crowd []holders
 
 // extent is a run of blocks in the free list: blocks [lo, hi) of a node, of
 // which hi-1 is evicted first; or, of node 0, hi blocks without an identity.
@@ -57,6 +65,7 @@ type extent struct {
 	// The neighbours among the free extents of the node. A deeper extent lies
 	// nearer to the head of the free list.
 	shallower, deeper int32
+	_                 int32 // to 32 bytes
 }
 
 // footprint is the blocks of a sequence: the first published ones are held in
@@ -75,7 +84,7 @@ type hold struct{ node, length int32 }
 func newCache(blockTokens, blocks int) cache {
 	c := cache{
 		blockTokens: int32(blockTokens), table: newChainTable(),
-		nodes: make([]node, 1, 64), extents: make([]extent, 1, 64),
+		nodes: make([]node, 1, 64), crowds: make([]crowd, 1), extents: make([]extent, 1, 64),
 	}
 	c.freeAnonymous(int32(blocks))
 	return c
@@ -140,7 +149,7 @@ func (c *cache) acquire(j *Job, hit int32) {
 		if take := min(last, hit) - first; take > 0 {
 			n := c.table.find(chain)
 			c.unfree(n, take)
-			c.nodes[n].add(take)
+			c.add(&c.nodes[n], take)
 			j.holds = append(j.holds, hold{n, take})
 			j.published += take
 		}
@@ -262,12 +271,12 @@ func (c *cache) extend(j *Job, chain uint64, held, length int32) bool {
 		return false
 	}
 	if held > 0 {
-		nd.remove(held)
+		c.remove(nd, held)
 		j.holds[len(j.holds)-1].length = length
 	} else {
 		j.holds = append(j.holds, hold{n, length})
 	}
-	nd.add(length)
+	c.add(nd, length)
 	nd.resident = length
 	j.published += length - held
 	return true
@@ -279,7 +288,7 @@ func (c *cache) release(j *Job) {
 	for i := len(j.holds) - 1; i >= 0; i-- {
 		n, length := j.holds[i].node, j.holds[i].length
 		nd := &c.nodes[n]
-		nd.remove(length)
+		c.remove(nd, length)
 		if held := nd.held(); held < length {
 			x := c.append(extent{node: n, lo: held, hi: length, deeper: nd.shallow})
 			if nd.shallow != 0 {

@@ -57,11 +57,11 @@ func (c *cache) check(total int64) error {
 	if sum := c.freeSum(); sum != c.free || sum > total {
 		return fmt.Errorf("the free list holds %d blocks, the count says %d of %d", sum, c.free, total)
 	}
-	for i, k := range c.table.keys {
-		if k == 0 {
+	for _, s := range c.table.slots {
+		if s.chain == 0 {
 			continue
 		}
-		n := c.table.nodes[i]
+		n := s.node
 		nd := &c.nodes[n]
 		at := nd.held()
 		for x := nd.shallow; x != 0; x = c.extents[x].deeper {
@@ -70,7 +70,7 @@ func (c *cache) check(total int64) error {
 			}
 			at = c.extents[x].hi
 		}
-		if at != nd.resident || at == 0 || nd.chain != k {
+		if at != nd.resident || at == 0 || nd.chain != s.chain {
 			return fmt.Errorf("node %d: %d blocks are held or free, %d are resident", n, at, nd.resident)
 		}
 	}

@@ -43,7 +43,7 @@ func (c *cache) newNode(chain uint64) int32 {
 	var n int32
 	if k := len(c.spare); k > 0 {
 		n, c.spare = c.spare[k-1], c.spare[:k-1]
-		c.nodes[n] = node{chain: chain, lower: c.nodes[n].lower[:0]}
+		c.nodes[n] = node{chain: chain}
 	} else {
 		n = int32(len(c.nodes))
 		c.nodes = append(c.nodes, node{chain: chain})
@@ -55,40 +55,71 @@ func (c *cache) newNode(chain uint64) int32 {
 // held is how many leading blocks of the node are in use.
 func (nd *node) held() int32 { return nd.top.length }
 
-// add counts a holder of the first length blocks.
-func (nd *node) add(length int32) {
+// add counts a holder of the first length blocks of a node.
+func (c *cache) add(nd *node, length int32) {
 	switch {
 	case length == nd.top.length:
 		nd.top.count++
 	case length > nd.top.length:
 		if nd.top.count > 0 {
-			nd.lower = append(nd.lower, nd.top)
+			c.join(nd, nd.top)
 		}
 		nd.top = holders{length, 1}
 	default:
-		i, found := slices.BinarySearchFunc(nd.lower, length, byLength)
-		if found {
-			nd.lower[i].count++
-		} else {
-			nd.lower = slices.Insert(nd.lower, i, holders{length, 1})
-		}
+		c.join(nd, holders{length, 1})
 	}
 }
 
 // remove takes a holder of the first length blocks away.
-func (nd *node) remove(length int32) {
-	if length == nd.top.length {
-		if nd.top.count--; nd.top.count == 0 {
-			nd.top = holders{}
-			if k := len(nd.lower); k > 0 {
-				nd.top, nd.lower = nd.lower[k-1], nd.lower[:k-1]
-			}
-		}
-		return
+func (c *cache) remove(nd *node, length int32) {
+	switch {
+	case length < nd.top.length:
+		c.leave(nd, length)
+	case nd.top.count > 1:
+		nd.top.count--
+	case nd.crowd == 0:
+		nd.top = holders{}
+	default:
+		crowd := c.crowds[nd.crowd]
+		nd.top = crowd[len(crowd)-1]
+		c.shrink(nd, crowd[:len(crowd)-1])
 	}
-	i, _ := slices.BinarySearchFunc(nd.lower, length, byLength)
-	if nd.lower[i].count--; nd.lower[i].count == 0 {
-		nd.lower = slices.Delete(nd.lower, i, i+1)
+}
+
+// join adds holders to the crowd of a node.
+func (c *cache) join(nd *node, h holders) {
+	if nd.crowd == 0 {
+		if k := len(c.idle); k > 0 {
+			nd.crowd, c.idle = c.idle[k-1], c.idle[:k-1]
+		} else {
+			nd.crowd = int32(len(c.crowds))
+			c.crowds = append(c.crowds, nil)
+		}
+	}
+	crowd := &c.crowds[nd.crowd]
+	i, found := slices.BinarySearchFunc(*crowd, h.length, byLength)
+	if found {
+		(*crowd)[i].count += h.count
+	} else {
+		*crowd = slices.Insert(*crowd, i, h)
+	}
+}
+
+// leave takes one holder out of the crowd of a node.
+func (c *cache) leave(nd *node, length int32) {
+	crowd := c.crowds[nd.crowd]
+	i, _ := slices.BinarySearchFunc(crowd, length, byLength)
+	if crowd[i].count--; crowd[i].count == 0 {
+		c.shrink(nd, slices.Delete(crowd, i, i+1))
+	}
+}
+
+// shrink sets the crowd of a node; an empty one is put by.
+func (c *cache) shrink(nd *node, to crowd) {
+	c.crowds[nd.crowd] = to
+	if len(to) == 0 {
+		c.idle = append(c.idle, nd.crowd)
+		nd.crowd = 0
 	}
 }
 

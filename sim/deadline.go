@@ -6,44 +6,42 @@ import (
 )
 
 // deadlines is the line of requests whose clients may give up. All have the
-// same patience, so the first to arrive is the first to expire, and ended
-// requests are skipped when they come to the head.
+// same patience, so the first to arrive is the first to expire. A request that
+// ends is marked in the line, and skipped when it comes to the head: the line
+// is walked in order and no request is looked up in vain.
 type deadlines struct {
-	ring        []watch
-	head, count int
+	ring        []watch // by turn, modulo its length
+	first, last int64   // turns in the line: [first, last)
 }
 
 type watch struct {
-	at    clock.Time
-	index int64 // of the request, as its flight may carry another by then
-	p     *flight
+	at   clock.Time
+	slot int32 // of the flight, while the client waits for it
+	open bool
 }
 
-func (w watch) open() bool { return w.p.open && w.p.request.Index == w.index }
+func (d *deadlines) watch(turn int64) *watch { return &d.ring[turn&int64(len(d.ring)-1)] }
 
-func (d *deadlines) push(w watch) {
-	if d.count == len(d.ring) {
-		ring := make([]watch, max(64, 2*len(d.ring)))
-		for i := range d.count {
-			ring[i] = d.ring[(d.head+i)&(len(d.ring)-1)]
+// push puts a watch at the end of the line and returns its turn.
+func (d *deadlines) push(w watch) int64 {
+	if d.last-d.first == int64(len(d.ring)) {
+		old := *d
+		d.ring = make([]watch, max(64, 2*len(old.ring)))
+		for turn := old.first; turn < old.last; turn++ {
+			*d.watch(turn) = *old.watch(turn)
 		}
-		d.ring, d.head = ring, 0
 	}
-	d.ring[(d.head+d.count)&(len(d.ring)-1)] = w
-	d.count++
-}
-
-func (d *deadlines) pop() {
-	d.head = (d.head + 1) & (len(d.ring) - 1)
-	d.count--
+	*d.watch(d.last) = w
+	d.last++
+	return d.last - 1
 }
 
 // watch lets the client of p give up after the deadline, which counts what the
 // client sees: the overhead is part of it.
 func (f *fleet) watch(p *flight) {
 	at := p.request.At + f.cfg.Deadline - f.cfg.TTFTOverhead
-	f.deadline.push(watch{at, p.request.Index, p})
-	if f.deadline.count == 1 {
+	p.turn = f.deadline.push(watch{at, p.job.Slot, true})
+	if f.deadline.last-f.deadline.first == 1 {
 		f.timers.Set(len(f.engines)+deadlineTimer, at)
 	}
 }
@@ -52,16 +50,16 @@ func (f *fleet) watch(p *flight) {
 // one.
 func (f *fleet) expire() {
 	d := &f.deadline
-	for ; d.count > 0; d.pop() {
-		w := d.ring[d.head]
-		if !w.open() {
+	for ; d.first < d.last; d.first++ {
+		w := d.watch(d.first)
+		if !w.open {
 			continue
 		}
 		if w.at > f.now {
 			f.timers.Set(len(f.engines)+deadlineTimer, w.at)
 			return
 		}
-		f.giveUp(w.p)
+		f.giveUp(f.slots[w.slot])
 	}
 	f.timers.Stop(len(f.engines) + deadlineTimer)
 }

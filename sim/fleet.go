@@ -56,6 +56,7 @@ type flight struct {
 	dest    int32
 	open    bool       // the client waits for it
 	first   clock.Time // instant of the first token
+	turn    int64      // in the line of deadlines; -1: the client is patient
 }
 
 func newFleet(cfg Config) *fleet {
@@ -131,7 +132,7 @@ func (f *fleet) arrive() {
 	f.view.Dispatched(d)
 	f.count(1)
 	f.waiting++
-	p.dest, p.open = int32(d), true
+	p.dest, p.open, p.turn = int32(d), true, -1
 	f.stamp(uint64(p.request.Index), uint64(d))
 	p.job.Reset(&p.request)
 
@@ -209,6 +210,9 @@ func (f *fleet) end(p *flight, s results.Status) {
 		f.cfg.Each(&f.record)
 	}
 	p.open = false
+	if p.turn >= 0 {
+		f.deadline.watch(p.turn).open = false
+	}
 	f.ended[s]++
 	f.sojourn += uint64(f.now - r.At)
 	f.view.Done(int(p.dest))
