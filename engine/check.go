@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Check recounts the whole state of an idle or busy engine between Finish and
 // Start and returns an error that names the first sum that does not hold:
@@ -10,7 +13,7 @@ func (e *Engine) Check() error {
 	if err := e.cache.check(int64(e.cfg.Blocks)); err != nil {
 		return err
 	}
-	context := int64(0)
+	context, phases, gone := int64(0), make([]int32, len(e.phases)), 0
 	blocks := e.cache.freeSum()
 	seen := map[int32]int32{}
 	count := func(j *Job, computed int32) {
@@ -22,6 +25,10 @@ func (e *Engine) Check() error {
 	for _, d := range e.decoders {
 		computed := d.job.computed + int32(e.step-d.job.joined)
 		context += int64(computed)
+		phases[e.phase(d.job)]++
+		if d.job.status == aborted {
+			gone++
+		}
 		count(d.job, computed)
 	}
 	open := int64(0)
@@ -38,6 +45,10 @@ func (e *Engine) Check() error {
 		return fmt.Errorf("used and free blocks are %d, the destination has %d", blocks, e.cfg.Blocks)
 	case context != e.context:
 		return fmt.Errorf("decoding context is %d tokens, the running sum says %d", context, e.context)
+	case !slices.Equal(phases, e.phases) || uint32((int64(e.border)+e.step)%int64(len(phases))) != 0:
+		return fmt.Errorf("decoders by phase are %v, the running count says %v at step %d", phases, e.phases, e.step)
+	case gone != e.abortedJobs:
+		return fmt.Errorf("%d running jobs are aborted, the count says %d", gone, e.abortedJobs)
 	case c.Reused+c.Prefilled+c.Abandoned+open != c.Demanded:
 		return fmt.Errorf("tokens reused %d + computed %d + abandoned %d + to do %d are not the %d demanded",
 			c.Reused, c.Prefilled, c.Abandoned, open, c.Demanded)
@@ -71,7 +82,7 @@ func (c *cache) check(total int64) error {
 			at = c.extents[x].hi
 		}
 		if at != nd.resident || at == 0 || nd.chain != s.chain {
-			return fmt.Errorf("node %d: %d blocks are held or free, %d are resident", n, at, nd.resident)
+			return fmt.Errorf("node %d of chain %x, found by %x: %d blocks are held or free, %d are resident", n, nd.chain, s.chain, at, nd.resident)
 		}
 	}
 	return nil

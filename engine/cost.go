@@ -30,6 +30,8 @@ type SpanModel interface {
 
 // CostSpec is the parameters of a cost model, as a preset gives them.
 type CostSpec interface {
+	// About is one line for a list.
+	About() string
 	// Check returns nil or an error that starts with the parameter's name and
 	// a colon.
 	Check() error

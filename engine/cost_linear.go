@@ -13,11 +13,21 @@ import (
 // All coefficients are milliseconds and are rounded once to picoseconds, so
 // that the price is integer arithmetic.
 type Linear struct {
-	BaseMS      float64 `yaml:"base_ms"`                  // a step, whatever it holds
-	SequenceMS  float64 `yaml:"sequence_ms"`              // a decoding sequence
-	ContextMS   float64 `yaml:"context_token_ms"`         // a cached token of a decoding sequence
-	PrefillMS   float64 `yaml:"prefill_token_ms"`         // a prompt token
-	AttentionMS float64 `yaml:"prefill_context_token_ms"` // a prompt token by a token of context
+	// BaseMS is the price of a step, whatever it holds.
+	BaseMS float64 `yaml:"base_ms" jsonschema:"exclusiveMinimum=0,maximum=1e6"`
+	// SequenceMS is the price of a decoding sequence.
+	SequenceMS float64 `yaml:"sequence_ms" jsonschema:"minimum=0,maximum=10000"`
+	// ContextMS is the price of a cached token of a decoding sequence.
+	ContextMS float64 `yaml:"context_token_ms" jsonschema:"minimum=0,maximum=10"`
+	// PrefillMS is the price of a prompt token.
+	PrefillMS float64 `yaml:"prefill_token_ms" jsonschema:"minimum=0,maximum=1000"`
+	// AttentionMS is the price of a prompt token by a token of context.
+	AttentionMS float64 `yaml:"prefill_context_token_ms" jsonschema:"minimum=0,maximum=0.001"`
+}
+
+// About implements CostSpec.
+func (l *Linear) About() string {
+	return "base + sequences + cached context + prompt tokens + their attention, in ms"
 }
 
 // Check implements CostSpec.

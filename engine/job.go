@@ -63,7 +63,6 @@ type OutcomeKind uint8
 const (
 	FirstToken    OutcomeKind = iota
 	Completed                 // all tokens are out
-	RefusedPrompt             // the prompt needs more blocks than the destination has
 	RefusedGrowth             // alone on the destination and still out of blocks
 	Dropped                   // aborted earlier, now forgotten
 )

@@ -46,7 +46,8 @@ func (v *View) LeastLoaded(rng *rand.Rand) int { return v.seen.least(rng) }
 // change the slice, which is valid until the next event.
 func (v *View) Ascending() []int32 { return v.seen.order }
 
-// Advance moves the view to the instant of the next decision.
+// Advance moves the view to the present instant, before anything changes at it:
+// a scrape sees what was in flight before the events of its instant.
 func (v *View) Advance(now clock.Time) {
 	v.Now = now
 	if v.live != nil && now >= v.scrapeAt {

@@ -137,11 +137,11 @@ func (c *Collector) Check() error {
 	}
 	switch {
 	case c.endedRun != c.arrivedRun:
-		return fmt.Errorf("conservation: %d requests arrived, %d ended", c.arrivedRun, c.endedRun)
+		return fmt.Errorf("%d requests arrived, %d ended", c.arrivedRun, c.endedRun)
 	case ended != c.arrived:
-		return fmt.Errorf("conservation: %d requests arrived in the measured window, %d of them ended", c.arrived, ended)
+		return fmt.Errorf("%d requests arrived in the measured window, %d of them ended", c.arrived, ended)
 	case c.unsound > 0:
-		return fmt.Errorf("conservation: %d records contradict themselves, the first is %+v", c.unsound, c.firstUnsound)
+		return fmt.Errorf("%d records contradict themselves, the first is %+v", c.unsound, c.firstUnsound)
 	}
 	return nil
 }

@@ -157,6 +157,7 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 			Policy:       byKey{},
 			End:          clock.Never,
 			Deadline:     clock.Time(rapid.SampledFrom([]int64{0, 0, 50, 500, 5000}).Draw(t, "deadline")),
+			Limit:        clock.Time(rapid.SampledFrom([]int64{0, 0, 0, 70, 700, 7000}).Draw(t, "limit")),
 			TTFTOverhead: 7,
 		}
 		want := play(t, cfg, requests, func(c engine.Config) engine.Destination { return oracle.New(c) })

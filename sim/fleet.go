@@ -215,6 +215,7 @@ func (f *fleet) end(p *flight, s results.Status) {
 	}
 	f.ended[s]++
 	f.sojourn += uint64(f.now - r.At)
+	f.view.Advance(f.now) // a scrape that is due sees the request in flight
 	f.view.Done(int(p.dest))
 	f.count(-1)
 	f.stamp(uint64(r.Index), uint64(s)<<40|uint64(j.Preemptions)<<48|uint64(j.Emitted))
@@ -223,12 +224,20 @@ func (f *fleet) end(p *flight, s results.Status) {
 	}
 }
 
-// stop ends the run at an instant with requests still in flight.
+// stop ends the run at an instant with requests still in flight. The step under
+// way on a destination is the last one that it applies.
 func (f *fleet) stop(at clock.Time) {
 	f.now = at
 	for _, p := range f.slots {
 		if p.open {
+			f.engines[p.dest].Abort(&p.job, at)
 			f.end(p, results.Unfinished)
+		}
+	}
+	for _, e := range f.engines {
+		if !e.Idle() {
+			e.Cut(at)
+			f.outcomes = e.Finish(at, f.outcomes[:0])
 		}
 	}
 }

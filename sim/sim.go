@@ -33,7 +33,8 @@ type Config struct {
 	// End closes the arrivals: a request at or after it is not sent. The run
 	// then goes on until the fleet is empty.
 	End clock.Time
-	// Limit stops the run, whatever is in flight; 0: never.
+	// Limit stops the run after the events of that instant, whatever is in
+	// flight; 0: never.
 	Limit clock.Time
 
 	// Each, if not nil, is called with the record of every request, those
