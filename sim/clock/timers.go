@@ -10,11 +10,17 @@ package clock
 // in the order in which simultaneous events must run, so no sequence number is
 // needed and the order does not depend on how often a timer was moved.
 //
-// It is a winner tree: Set costs one comparison a level, Next costs none.
+// It is a winner tree whose nodes hold the winning entry itself: Set compares
+// two neighbours a level and stops at the first level that it does not change,
+// Next costs nothing.
 type Timers struct {
 	leaves int     // power of two, >= number of timers
-	at     []Time  // by timer; Never when stopped
-	winner []int32 // winner[i] is the timer that wins node i; children 2i, 2i+1
+	tree   []entry // tree[leaves+i] is timer i; node n wins over 2n and 2n+1
+}
+
+type entry struct {
+	at    Time // Never when stopped
+	timer int32
 }
 
 // NewTimers returns n stopped timers, n >= 1.
@@ -23,26 +29,29 @@ func NewTimers(n int) *Timers {
 	for leaves < n {
 		leaves *= 2
 	}
-	t := &Timers{leaves: leaves, at: make([]Time, leaves), winner: make([]int32, 2*leaves)}
-	for i := range t.at {
-		t.at[i] = Never
-		t.winner[leaves+i] = int32(i)
+	t := &Timers{leaves: leaves, tree: make([]entry, 2*leaves)}
+	for i := range leaves {
+		t.tree[leaves+i] = entry{Never, int32(i)}
 	}
 	for i := leaves - 1; i >= 1; i-- {
-		t.winner[i] = t.winner[2*i]
+		t.tree[i] = t.tree[2*i]
 	}
 	return t
 }
 
 // Set makes timer i pending at the given instant, whatever it was before.
 func (t *Timers) Set(i int, at Time) {
-	t.at[i] = at
-	for n := (t.leaves + i) / 2; n >= 1; n /= 2 {
-		l, r := t.winner[2*n], t.winner[2*n+1]
-		if t.at[r] < t.at[l] {
-			l = r
+	n := t.leaves + i
+	t.tree[n].at = at
+	for n /= 2; n >= 1; n /= 2 {
+		winner := t.tree[2*n]
+		if right := t.tree[2*n+1]; right.at < winner.at {
+			winner = right
 		}
-		t.winner[n] = l
+		if t.tree[n] == winner {
+			return
+		}
+		t.tree[n] = winner
 	}
 }
 
@@ -50,11 +59,8 @@ func (t *Timers) Set(i int, at Time) {
 func (t *Timers) Stop(i int) { t.Set(i, Never) }
 
 // At returns when timer i is pending, Never if it is stopped.
-func (t *Timers) At(i int) Time { return t.at[i] }
+func (t *Timers) At(i int) Time { return t.tree[t.leaves+i].at }
 
 // Next returns the first pending timer and its instant; the instant is Never
 // when no timer is pending. It does not change the timer.
-func (t *Timers) Next() (int, Time) {
-	i := int(t.winner[1])
-	return i, t.at[i]
-}
+func (t *Timers) Next() (int, Time) { return int(t.tree[1].timer), t.tree[1].at }
