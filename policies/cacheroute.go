@@ -20,31 +20,31 @@ type CacheRoute struct {
 	// Slots is W, the warm prefixes that the planner allots to a destination.
 	// The paper gives no number; with 30 destinations 128 keys fit and 256 do
 	// not (section 5.1), hence 5 to 8.
-	Slots int `yaml:"slots"`
+	Slots int `yaml:"slots" jsonschema:"minimum=1,maximum=1e6"`
 	// QCap is q_cap, the load that one destination serves within the SLO, in
 	// requests per second: the knee of a single destination. 0 assumes that it
 	// is above the rate of every key, as in the paper's main runs: all k_b = 1.
-	QCap float64 `yaml:"q_cap_qps"`
+	QCap float64 `yaml:"q_cap_qps" jsonschema:"minimum=0,maximum=1e9"`
 	// Admit says what follows the first key that does not fit the free slots:
 	// stop (Algorithm 1, step 4 as a loop) or skip it and try the next.
-	Admit string `yaml:"admit"`
-	// Placement is lpt (steps 7 to 9) or random, k_b different destinations
-	// whatever their load (the rows of Table 4 without LPT).
-	Placement string `yaml:"placement"`
-	// Replication off gives every key one destination (Table 4, affinity).
+	Admit string `yaml:"admit" jsonschema:"enum=stop,enum=skip"`
+	// Placement of the admitted keys: lpt (steps 7 to 9) or random, k_b different
+	// destinations whatever their load (the rows of Table 4 without LPT).
+	Placement string `yaml:"placement" jsonschema:"enum=lpt,enum=random"`
+	// Replication, if off, gives every key one destination (Table 4, affinity).
 	Replication bool `yaml:"replication"`
 	// Tie orders destinations of equal load: by index, or by a permutation
 	// drawn with the seed of the run.
-	Tie string `yaml:"tie"`
-	// EnforceW limits each destination to Slots keys. Algorithm 1 limits only
-	// their sum, C = R*W.
+	Tie string `yaml:"tie" jsonschema:"enum=index,enum=random"`
+	// EnforceW limits each destination to W keys. Algorithm 1 limits only their
+	// sum, C = R*W.
 	EnforceW bool `yaml:"enforce_w"`
 	// ColdInit is the load before placement (step 5): uniform, an equal share
 	// of the rate of the keys that were not admitted, or none. Neither moves a
 	// key; it shifts the reported load.
-	ColdInit string `yaml:"cold_init"`
+	ColdInit string `yaml:"cold_init" jsonschema:"enum=uniform,enum=none"`
 	// Dispatch chooses within T(b): inflight, or rr, each member in turn.
-	Dispatch string `yaml:"dispatch"`
+	Dispatch string `yaml:"dispatch" jsonschema:"enum=inflight,enum=rr"`
 }
 
 // NewCacheRoute returns the parameters of the literal Algorithm 1.
@@ -53,6 +53,11 @@ func NewCacheRoute() *CacheRoute {
 		Slots: 5, Admit: "stop", Placement: "lpt", Replication: true,
 		Tie: "index", ColdInit: "uniform", Dispatch: "inflight",
 	}
+}
+
+// About implements Spec.
+func (s *CacheRoute) About() string {
+	return "the paper's plan (Algorithm 1): frequent keys to their planned destinations, others as flat-lb"
 }
 
 // Check implements Spec.

@@ -21,12 +21,17 @@ type CHWBL struct {
 	//   sglang  x <= c*m/n
 	// The walk is clockwise for all four. (Envoy itself shuffles the hosts, and
 	// SGLang's c is 1.5.)
-	Rule string `yaml:"rule"`
+	Rule string `yaml:"rule" jsonschema:"enum=paper,enum=kubeai,enum=envoy,enum=sglang"`
 	// Epsilon is the slack over the mean, to the millionth; the paper swept
 	// it to 0.25.
-	Epsilon float64 `yaml:"epsilon"`
+	Epsilon float64 `yaml:"epsilon" jsonschema:"minimum=0,maximum=1000"`
 	// Vnodes is the number of ring points a destination.
-	Vnodes int `yaml:"vnodes"`
+	Vnodes int `yaml:"vnodes" jsonschema:"minimum=1,maximum=65536"`
+}
+
+// About implements Spec.
+func (s *CHWBL) About() string {
+	return "consistent hashing with bounded loads: the next destination on the ring that is not too busy"
 }
 
 // Check implements Spec.

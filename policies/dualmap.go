@@ -27,12 +27,17 @@ type DualMap struct {
 	// Theta is the predicted TTFT above which warmth no longer decides, in
 	// seconds. The authors' code has SLO/2, their text the SLO; the default is
 	// half of the paper's 3.5 s.
-	Theta float64 `yaml:"theta_s"`
+	Theta float64 `yaml:"theta_s" jsonschema:"minimum=0,maximum=1e6"`
 	// TimePerToken is the prefill time of a token for the prediction, in
 	// seconds; 0 takes the marginal price of the fleet's cost model.
-	TimePerToken float64 `yaml:"time_per_token_s"`
+	TimePerToken float64 `yaml:"time_per_token_s" jsonschema:"minimum=0,maximum=1000"`
 	// Vnodes is the number of points a destination on each ring.
-	Vnodes int `yaml:"vnodes"`
+	Vnodes int `yaml:"vnodes" jsonschema:"minimum=1,maximum=65536"`
+}
+
+// About implements Spec.
+func (s *DualMap) About() string {
+	return "two hashed destinations a key: the warmer one unless its predicted TTFT is too long"
 }
 
 // Check implements Spec.

@@ -19,6 +19,11 @@ type FlatLB struct {
 	Replacement bool `yaml:"replacement"`
 }
 
+// About implements Spec.
+func (s *FlatLB) About() string {
+	return "power of two choices: of two random destinations the one with fewer requests in flight"
+}
+
 // Check implements Spec; every value is good.
 func (s *FlatLB) Check() error { return nil }
 

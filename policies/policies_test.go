@@ -208,6 +208,7 @@ func BenchmarkRoute(b *testing.B) {
 // nothing sends every request to a destination by its index.
 type nothing struct{}
 
+func (nothing) About() string                          { return "the harness alone" }
 func (nothing) Check() error                           { return nil }
 func (n nothing) Build(Env) (Policy, error)            { return n, nil }
 func (nothing) Route(r *workload.Request, v *View) int { return int(r.Index) % v.Destinations() }

@@ -42,6 +42,8 @@ type Observer interface {
 
 // Spec is the parameters of one policy, as a study gives them.
 type Spec interface {
+	// About is one line for a list.
+	About() string
 	// Check returns nil or an error whose text starts with the name of the
 	// offending parameter and a colon.
 	Check() error

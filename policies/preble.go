@@ -22,23 +22,28 @@ import (
 type Preble struct {
 	// History is what a key remembers: the set of its destinations, or only
 	// the last one.
-	History string `yaml:"history"`
+	History string `yaml:"history" jsonschema:"enum=set,enum=last"`
 	// HistoryExpiry drops a destination that has not served the key for that
 	// long, in seconds; Preble's window is 3 minutes.
-	HistoryExpiry float64 `yaml:"history_expiry_s"`
+	HistoryExpiry float64 `yaml:"history_expiry_s" jsonschema:"minimum=0,maximum=1e6"`
 	// CapBase is what the factor multiplies: the mean load with the request
 	// added, (m+1)/R, or that of the least-loaded destination, min q + 1
 	// (Preble's own threshold is heaviest over lightest).
-	CapBase string `yaml:"cap_base"`
+	CapBase string `yaml:"cap_base" jsonschema:"enum=mean,enum=min"`
 	// CapFactor is the load cap in units of the base, to the millionth.
-	CapFactor float64 `yaml:"cap_factor"`
+	CapFactor float64 `yaml:"cap_factor" jsonschema:"minimum=0,maximum=1000"`
 	// Spill is where a request goes when its history is full or empty: the
 	// least-loaded destination of all, or the better of two random ones.
-	Spill string `yaml:"spill"`
+	Spill string `yaml:"spill" jsonschema:"enum=global_min,enum=p2c"`
 }
 
 func newPreble() *Preble {
 	return &Preble{History: "set", HistoryExpiry: 180, CapBase: "mean", CapFactor: 1.5, Spill: "global_min"}
+}
+
+// About implements Spec.
+func (s *Preble) About() string {
+	return "a destination that lately served the key unless it is too busy, then the least loaded"
 }
 
 // Check implements Spec.

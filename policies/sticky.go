@@ -15,9 +15,14 @@ type Sticky struct {
 	// Ravishankar 1998); jump (Lamping and Veach, arXiv 1406.2294); maglev
 	// (Eisenbud et al., NSDI 2016). All but the ring give every destination
 	// the same share of the keys in expectation.
-	Hash string `yaml:"hash"`
+	Hash string `yaml:"hash" jsonschema:"enum=ring,enum=rendezvous,enum=jump,enum=maglev"`
 	// Vnodes is the number of points a destination; only the ring has them.
-	Vnodes int `yaml:"vnodes"`
+	Vnodes int `yaml:"vnodes" jsonschema:"minimum=1,maximum=65536"`
+}
+
+// About implements Spec.
+func (s *Sticky) About() string {
+	return "consistent hashing: each key always goes to its one destination"
 }
 
 // Check implements Spec.

@@ -27,6 +27,8 @@ type Assumption struct {
 // Manifest says how a folder of results was made and what it holds.
 type Manifest struct {
 	Study       string       `json:"study"`
+	Description string       `json:"description"`
+	Preset      string       `json:"preset"` // of the destinations
 	Version     string       `json:"version"`
 	Commit      string       `json:"commit"`
 	Go          string       `json:"go"`
@@ -34,7 +36,9 @@ type Manifest struct {
 	Inputs      []FileSum    `json:"inputs"` // files that the study read
 	Assumptions []Assumption `json:"assumptions"`
 	Warnings    []string     `json:"warnings"`
-	Files       []FileSum    `json:"files"` // the other files of the folder
+	// Files are the other files of the folder, but for report.html, which can be
+	// made of them at any time.
+	Files []FileSum `json:"files"`
 }
 
 // WriteManifest sums the named files of the folder dir into m and writes

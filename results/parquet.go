@@ -48,35 +48,60 @@ func ReadCellsParquet(path string) (cells []Cell, meta CellsMeta, err error) {
 	}
 	defer f.Close()
 	defer func() {
+		if p := recover(); p != nil { // the library panics on some damaged pages
+			err = errors.New("damaged Parquet data")
+		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", path, err)
+			cells, meta, err = nil, CellsMeta{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}()
-	info, err := f.Stat()
+	file, err := openParquet(f, parquet.SchemaOf(Cell{}))
 	if err != nil {
-		return nil, meta, err
-	}
-	file, err := parquet.OpenFile(f, info.Size())
-	if err != nil {
-		return nil, meta, fmt.Errorf("not a whole Parquet file: %w", err)
-	}
-	if err := sameColumns(file.Schema(), parquet.SchemaOf(Cell{})); err != nil {
 		return nil, meta, err
 	}
 	meta.Study, _ = file.Lookup(metaStudy)
 	meta.Version, _ = file.Lookup(metaVersion)
+	cells, err = readCells(file)
+	return cells, meta, err
+}
+
+// readCells reads all rows, a few at a time: a damaged number of rows is not
+// to be believed.
+func readCells(file *parquet.File) (cells []Cell, err error) {
 	r := parquet.NewGenericReader[Cell](file)
 	defer r.Close()
-	cells = make([]Cell, file.NumRows())
-	if n, err := r.Read(cells); n < len(cells) {
-		return nil, meta, fmt.Errorf("%d of %d rows: %w", n, len(cells), err)
-	}
-	for i := range cells {
-		if cells[i].Warnings == nil {
-			cells[i].Warnings = []string{}
+	buf := make([]Cell, 64)
+	for {
+		n, err := r.Read(buf) // may return rows together with io.EOF
+		for i := range buf[:n] {
+			if buf[i].Warnings == nil {
+				buf[i].Warnings = []string{}
+			}
+			cells = append(cells, buf[i])
+		}
+		clear(buf) // a row keeps no memory that the next one fills
+		switch {
+		case err == io.EOF && int64(len(cells)) == file.NumRows():
+			return cells, nil
+		case err == io.EOF:
+			return nil, fmt.Errorf("%d of %d rows", len(cells), file.NumRows())
+		case err != nil:
+			return nil, fmt.Errorf("damaged Parquet data after row %d", len(cells))
 		}
 	}
-	return cells, meta, nil
+}
+
+// openParquet opens a whole file that has exactly the wanted columns.
+func openParquet(f *os.File, want *parquet.Schema) (*parquet.File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("not a whole Parquet file: %w", err)
+	}
+	return file, sameColumns(file.Schema(), want)
 }
 
 // sameColumns compares the columns of a file with those wanted.
@@ -89,13 +114,13 @@ func sameColumns(got, want *parquet.Schema) error {
 		g, ok := have[f.Name()]
 		switch {
 		case !ok:
-			return fmt.Errorf("column %s is missing: not a cells file of this version", f.Name())
+			return fmt.Errorf("column %s is missing: not a file of this version", f.Name())
 		case !parquet.EqualNodes(g, f):
 			return fmt.Errorf("column %s is %s, want %s", f.Name(), g, f)
 		}
 	}
 	if len(have) != len(want.Fields()) {
-		return errors.New("more columns than a cells file of this version has")
+		return errors.New("more columns than a file of this version has")
 	}
 	return nil
 }

@@ -7,30 +7,62 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // lineWidth is the width that the printed tables keep within.
 const lineWidth = 100
 
+// Style says how tables are printed.
+type Style struct {
+	Color bool // ANSI colours, for a terminal
+}
+
+// The ANSI codes in use. Nothing is told by them alone.
+const (
+	bold  = "\x1b[1m"
+	green = "\x1b[1;32m"
+	dim   = "\x1b[2m"
+	reset = "\x1b[0m"
+)
+
+// paint colours text that has been set to its width.
+func (st Style) paint(code, text string) string {
+	if !st.Color || code == "" || strings.TrimSpace(text) == "" {
+		return text
+	}
+	return code + text + reset
+}
+
 // PrintLadder prints p99 TTFT and KV hit by load and policy, the capacities for
-// each objective, and what is to be doubted of them, in plain text.
-func PrintLadder(w io.Writer, s *Summary) error {
-	out := bufio.NewWriter(w)
-	policies, loads, seeds := s.axes()
-	fmt.Fprintf(out, "%s: p99 TTFT in seconds (inf: over 1 %% failed) and KV hit in %%, mean over %s\n",
-		s.Study, plural(seeds, "seed"))
-	for rest := policies; len(rest) > 0; {
+// each objective, and what is to be doubted of them.
+func PrintLadder(w io.Writer, s *Summary, st Style) error {
+	p := &printer{w: bufio.NewWriter(w), Summary: s, Style: st}
+	p.policies, p.loads, p.seeds = s.axes()
+	p.line(bold, fmt.Sprintf("%s: p99 TTFT in seconds (inf: over 1 %% failed) and KV hit in %%, mean over %s", s.Study, plural(p.seeds, "seed")))
+	for rest := p.policies; len(rest) > 0; {
 		n := ladderColumns(rest)
-		s.printLadder(out, rest[:n], loads)
+		p.ladder(rest[:n])
 		rest = rest[n:]
 	}
+	p.legend()
 	if len(s.Capacity) > 0 {
-		s.printCapacity(out, policies, seeds)
+		p.capacities()
 	}
-	s.printNotes(out)
-	return out.Flush()
+	p.notes()
+	return p.w.Flush()
 }
+
+// printer prints one summary.
+type printer struct {
+	*Summary
+	Style
+	w        *bufio.Writer
+	policies []string
+	loads    []float64
+	seeds    int
+}
+
+func (p *printer) line(code, text string) { fmt.Fprintln(p.w, p.paint(code, text)) }
 
 // axes returns the policies in their order, the loads by size and the most
 // seeds that a load has been run with.
@@ -49,184 +81,147 @@ func (s *Summary) axes() (policies []string, loads []float64, seeds int) {
 	return policies, loads, seeds
 }
 
+// rung is the ladder of a policy at a load, nil if it has none.
+func (s *Summary) rung(policy string, load float64) *LadderRow {
+	for i := range s.Ladder {
+		if r := &s.Ladder[i]; r.Policy == policy && r.LoadQPS == load {
+			return r
+		}
+	}
+	return nil
+}
+
 const (
 	loadWidth   = 8  // of the column of loads
 	ladderWidth = 13 // least width of a policy's pair of columns, with its margin
 )
 
-func ladderCell(policy string) int { return max(ladderWidth, utf8.RuneCountInString(policy)+2) }
+func ladderCell(policy string) int { return max(ladderWidth, width(policy)+2) }
 
 // ladderColumns is the number of policies that fit on a line, at least one.
 func ladderColumns(policies []string) int {
-	width := loadWidth
+	sum := loadWidth
 	for n, p := range policies {
-		width += ladderCell(p)
-		if width > lineWidth && n > 0 {
+		sum += ladderCell(p)
+		if sum > lineWidth && n > 0 {
 			return n
 		}
 	}
 	return len(policies)
 }
 
-func (s *Summary) printLadder(w io.Writer, policies []string, loads []float64) {
-	line := func(first string, cells func(policy string) string) {
-		b := pad(first, loadWidth)
-		for _, p := range policies {
-			b += pad(cells(p), ladderCell(p))
+// ladder prints a table of some of the policies, with the best p99 of all.
+func (p *printer) ladder(policies []string) {
+	row := func(first string, cell func(policy string) (code, text string)) {
+		line := pad(first, loadWidth)
+		for _, policy := range policies {
+			code, text := cell(policy)
+			line += p.paint(code, pad(text, ladderCell(policy)))
 		}
-		fmt.Fprintln(w, b)
+		fmt.Fprintln(p.w, strings.TrimRight(line, " "))
 	}
-	fmt.Fprintln(w)
-	line("QPS", func(p string) string { return p })
-	line("", func(string) string { return "p99   hit" })
-	for _, load := range loads {
-		line(shortly(load), func(p string) string {
-			for i := range s.Ladder {
-				if r := &s.Ladder[i]; r.Policy == p && r.LoadQPS == load {
-					return seconds(r.TTFTP99.Mean) + pad(percent(r.KVHit.Mean), 6)
-				}
+	fmt.Fprintln(p.w)
+	row("QPS", func(policy string) (string, string) { return bold, policy })
+	row("", func(string) (string, string) { return dim, "p99   hit" })
+	for _, load := range p.loads {
+		best := p.lowestP99(load)
+		row(shortly(load), func(policy string) (string, string) {
+			r := p.rung(policy, load)
+			if r == nil {
+				return "", "-"
 			}
-			return "-"
+			mark, code := " ", ""
+			if best != "" && seconds(r.TTFTP99.Mean) == best {
+				mark, code = "*", green
+			}
+			return code, seconds(r.TTFTP99.Mean) + mark + pad(percent(r.KVHit.Mean), 5)
 		})
 	}
-}
-
-func (s *Summary) printCapacity(w io.Writer, policies []string, seeds int) {
-	fmt.Fprintf(w, "\ncapacity in QPS: highest load with p99 TTFT within the objective and at most %s %% failed,\n",
-		short(100*s.Capacity[0].MaxFailureRate))
-	fmt.Fprintf(w, "mean ± 95 %% interval over %s; ×: over the best other policy, where neither is censored\n\n",
-		plural(seeds, "seed"))
-	var slos []float64
-	name := len("policy")
-	for i := range s.Capacity {
-		if slo := s.Capacity[i].SLO; !slices.Contains(slos, slo) {
-			slos = append(slos, slo)
-		}
-	}
-	for _, p := range policies {
-		name = max(name, utf8.RuneCountInString(p))
-	}
-	const column, times = 22, 7 // the second is the part of the multiplier
-	for at := 0; at < len(slos); {
-		n := min(len(slos)-at, max(1, (lineWidth-name)/column))
-		line := fmt.Sprintf("%-*s", name, "policy")
-		for _, slo := range slos[at : at+n] {
-			line += pad("p99 <= "+shortly(slo)+" s", column-times) + pad("", times)
-		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-		for _, p := range policies {
-			line := p + strings.Repeat(" ", name-utf8.RuneCountInString(p))
-			for _, slo := range slos[at : at+n] {
-				line += pad(s.capacityText(p, slo), column-times) + pad(s.multiplierText(p, slo), times)
-			}
-			fmt.Fprintln(w, strings.TrimRight(line, " "))
-		}
-		at += n
+	if len(p.loads) > 1 {
+		row("by load", func(policy string) (string, string) { return "", p.sparkline(policy, ladderCell(policy)-2) })
 	}
 }
 
-// capacityText is a capacity such as "176 ± 11.1", "<30" or ">=40 ± 20".
-func (s *Summary) capacityText(policy string, slo float64) string {
-	i := slices.IndexFunc(s.Capacity, func(r CapacityRow) bool { return r.Policy == policy && r.SLO == slo })
-	if i < 0 {
-		return "-"
+// lowestP99 is the printed best p99 of a load, empty if there is no choice.
+func (p *printer) lowestP99(load float64) string {
+	best, n := math.Inf(1), 0
+	for _, policy := range p.policies {
+		if r := p.rung(policy, load); r != nil {
+			n++
+			best = min(best, cmpLast(float64(r.TTFTP99.Mean)))
+		}
 	}
-	r := &s.Capacity[i]
-	mean := short(float64(r.QPS.Mean))
-	switch r.Censor {
-	case CensorLeft:
-		return "<" + shortly(s.lowestLoad(policy, r.PerSeed[0].Seed))
-	case CensorRight:
-		return ">" + mean
-	case CensorMixed:
-		mean = ">=" + mean
-	}
-	if half := r.QPS.HalfWidth(); half.Finite() {
-		return mean + " ± " + short(float64(half))
-	}
-	return mean
-}
-
-func (s *Summary) multiplierText(policy string, slo float64) string {
-	m, err := s.Multiplier(policy, slo)
-	if err != nil {
+	if n < 2 || math.IsInf(best, 1) {
 		return ""
 	}
-	return fmt.Sprintf("%.2f×", m)
+	return seconds(Float(best))
 }
 
-// printNotes prints each warning once, with the number of rows that bear it.
-func (s *Summary) printNotes(w io.Writer) {
-	var texts []string
-	where, count := map[string]string{}, map[string]int{}
-	note := func(at, text string) {
-		if count[text] == 0 {
-			texts = append(texts, text)
-			where[text] = at
-		}
-		count[text]++
+// cmpLast puts what is undefined behind everything.
+func cmpLast(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Inf(1)
 	}
-	for i := range s.Capacity {
-		for _, text := range s.Capacity[i].Warnings {
-			note(fmt.Sprintf("%s, p99 <= %s s", s.Capacity[i].Policy, shortly(s.Capacity[i].SLO)), text)
-		}
-	}
-	for i := range s.Cells {
-		c := &s.Cells[i]
-		for _, text := range c.Warnings {
-			note(fmt.Sprintf("%s, %s QPS, seed %d", c.Policy, shortly(c.LoadQPS), c.Seed), text)
-		}
-	}
-	if len(texts) > 0 {
-		fmt.Fprintln(w)
-	}
-	for _, text := range texts {
-		if count[text] > 1 {
-			where[text] += fmt.Sprintf(" and %d more", count[text]-1)
-		}
-		fmt.Fprintf(w, "note: %s (%s)\n", text, where[text])
-	}
+	return v
 }
 
-// pad sets text to the right of a column of the given width.
-func pad(text string, width int) string {
-	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text))) + text
-}
+// bars are the heights of a sparkline.
+var bars = []rune("▁▂▃▄▅▆▇█")
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// scale is the lowest and the highest finite p99 of the ladder.
+func (p *printer) scale() (lo, hi float64) {
+	lo, hi = math.Inf(1), 0
+	for i := range p.Ladder {
+		if v := p.Ladder[i].TTFTP99.Mean; v.Finite() && v > 0 {
+			lo, hi = min(lo, float64(v)), max(hi, float64(v))
+		}
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return lo, hi
 }
 
-// seconds prints a latency to three digits or so.
-func seconds(f Float) string {
-	v := float64(f)
+// sparkline draws the p99 of a policy by load, on a logarithmic scale that all
+// policies share. Where loads are more than cells, some are left out.
+func (p *printer) sparkline(policy string, cells int) string {
+	lo, hi := p.scale()
+	n := min(cells, len(p.loads))
+	line := make([]rune, n)
+	for i := range line {
+		at := 0
+		if n > 1 {
+			at = i * (len(p.loads) - 1) / (n - 1)
+		}
+		line[i] = '·'
+		if r := p.rung(policy, p.loads[at]); r != nil {
+			line[i] = bar(float64(r.TTFTP99.Mean), lo, hi)
+		}
+	}
+	return string(line)
+}
+
+func bar(v, lo, hi float64) rune {
 	switch {
 	case math.IsNaN(v):
-		return "-"
+		return '·'
 	case math.IsInf(v, 1):
-		return "inf"
-	case v < 9.995:
-		return fmt.Sprintf("%.2f", v)
-	case v < 99.95:
-		return fmt.Sprintf("%.1f", v)
+		return '∞'
+	case !(hi > lo) || v <= lo:
+		return bars[0]
 	}
-	return fmt.Sprintf("%.0f", v)
+	part := math.Log(v/lo) / math.Log(hi/lo)
+	return bars[min(len(bars)-1, int(part*float64(len(bars))))]
 }
 
-func percent(f Float) string {
-	if !f.Finite() {
-		return "-"
+// legend explains the marks of the ladder.
+func (p *printer) legend() {
+	var parts []string
+	if len(p.policies) > 1 {
+		parts = append(parts, "*: lowest p99 of the row")
 	}
-	return fmt.Sprintf("%.1f", 100*float64(f))
-}
-
-// short prints three digits, more before the point if there are more.
-func short(v float64) string {
-	if v >= 99.95 {
-		return fmt.Sprintf("%.0f", v)
+	if lo, hi := p.scale(); len(p.loads) > 1 && hi > 0 {
+		parts = append(parts, fmt.Sprintf("by load: p99 from %s s ▁ to %s s █, log scale", seconds(Float(lo)), seconds(Float(hi))))
 	}
-	return fmt.Sprintf("%.3g", v)
+	if len(parts) > 0 {
+		fmt.Fprintln(p.w)
+		p.line(dim, wrap(strings.Join(parts, "; "), lineWidth, ""))
+	}
 }

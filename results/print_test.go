@@ -14,27 +14,30 @@ const golden = `small: p99 TTFT in seconds (inf: over 1 % failed) and KV hit in 
 
      QPS      flat-lb      dualmap       preble   cacheroute
             p99   hit    p99   hit    p99   hit    p99   hit
-      30   3.00  54.0   3.30  54.0   1.50  54.0   1.50  54.0
-      60   3.90  54.0   3.60  54.0   3.00  54.0   1.50  54.0
-      80   4.50  54.0   4.20  54.0   3.30  54.0   1.50  54.0
-     120   24.0  54.0   24.0  54.0   4.50  54.0   1.50  54.0
-     160   32.0  54.0   32.0  54.0   32.0  54.0   3.00  54.0
-     180   36.0  54.0   36.0  54.0   36.0  54.0   3.30  54.0
-     220   44.0  54.0   44.0  54.0   44.0  54.0   4.50  54.0
-     300    inf  54.0   60.0  54.0   60.0  54.0   4.50  54.0
+      30   3.00  54.0   3.30  54.0   1.50* 54.0   1.50* 54.0
+      60   3.90  54.0   3.60  54.0   3.00  54.0   1.50* 54.0
+      80   4.50  54.0   4.20  54.0   3.30  54.0   1.50* 54.0
+     120   24.0  54.0   24.0  54.0   4.50  54.0   1.50* 54.0
+     160   32.0  54.0   32.0  54.0   32.0  54.0   3.00* 54.0
+     180   36.0  54.0   36.0  54.0   36.0  54.0   3.30* 54.0
+     220   44.0  54.0   44.0  54.0   44.0  54.0   4.50* 54.0
+     300    inf  54.0   60.0  54.0   60.0  54.0   4.50* 54.0
+ by load     ▂▃▃▇▇▇█∞     ▂▂▃▇▇▇██     ▁▂▂▃▇▇██     ▁▁▁▁▂▂▃▃
+
+*: lowest p99 of the row; by load: p99 from 1.50 s ▁ to 60.0 s █, log scale
 
 capacity in QPS: highest load with p99 TTFT within the objective and at most 5 % failed,
-mean ± 95 % interval over 5 seeds; ×: over the best other policy, where neither is censored
+mean ± 95 % interval over 5 seeds
 
 policy         p99 <= 2 s          p99 <= 3.5 s            p99 <= 5 s
 flat-lb               <30             42 ± 20.4  0.24×         80 ± 0
 dualmap               <30           >=46 ± 38.9                80 ± 0
 preble             30 ± 0  0.25×      76 ± 11.1  0.43×        120 ± 0
-cacheroute        120 ± 0  4.00×     176 ± 11.1  2.32×           >300
+cacheroute        120 ± 0* 4.00×     176 ± 11.1* 2.32×           >300*
 
-note: censored: every seed fails at every load (flat-lb, p99 <= 2 s and 1 more)
-note: 1 of 5 seeds censored: the mean is a lower bound (dualmap, p99 <= 3.5 s)
-note: censored: every seed passes at the highest load (cacheroute, p99 <= 5 s)
+*: the highest mean; ×: over the best other policy; <: fails at the lowest load; >: passes at the
+highest; >=: some seeds do either
+
 note: fewer than 100 requests: p99 is the maximum (flat-lb, 220 QPS, seed 2 and 1 more)
 `
 
@@ -72,7 +75,7 @@ func TestPrintLadder(t *testing.T) {
 	cells[7].TTFTP99, cells[6].Warnings, cells[7].Warnings = infinite, warnings(10), warnings(10)
 	s := Summarise("small", cells, []float64{2, 3.5, 5}, 0.05)
 	var b bytes.Buffer
-	if err := PrintLadder(&b, &s); err != nil {
+	if err := PrintLadder(&b, &s, Style{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(golden, b.String()); d != "" {
@@ -90,7 +93,7 @@ func TestPrintLadderKeepsToItsWidth(t *testing.T) {
 	}
 	s := Summarise("wide", cells, []float64{1, 2, 3, 4, 5}, 0.05)
 	var b bytes.Buffer
-	if err := PrintLadder(&b, &s); err != nil {
+	if err := PrintLadder(&b, &s, Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(b.String(), "\n") {

@@ -8,17 +8,28 @@ import (
 )
 
 // Profile is what a chart of one cell needs and no column holds: where its
-// requests went, how the run went over time, and how TTFT is distributed.
+// requests went, how many were in time, how the run went over time, and how
+// TTFT is distributed.
 type Profile struct {
 	// Destinations is the measured requests by destination.
 	Destinations []int64  `json:"destinations"`
+	Within       []Within `json:"within"` // by objective as given
 	Timeline     Timeline `json:"timeline"`
 	TTFT         ECDF     `json:"ttft"`
+}
+
+// Within is the measured requests that completed with a TTFT of at most SLO
+// seconds. Over the length of the window they are the goodput.
+type Within struct {
+	SLO      float64 `json:"slo_ttft_s"`
+	Requests int64   `json:"requests"`
 }
 
 // Timeline follows the whole run, warm-up included, in bins of BinS seconds
 // from its start, by the instant of arrival. A bin without arrivals is null.
 type Timeline struct {
+	FromS    Float   `json:"from_s"` // start of the measured window
+	ToS      Float   `json:"to_s"`   // its end, null for that of the run
 	BinS     Float   `json:"bin_s"`
 	Requests []int64 `json:"requests"`
 	KVHit    []Float `json:"kv_hit"`    // cached over prompt tokens of the admitted requests
@@ -35,13 +46,35 @@ type ECDF struct {
 	Fraction []Float `json:"fraction"`
 }
 
-// Profile returns the profile of the run.
-func (c *Collector) Profile() Profile {
-	return Profile{
+// Profile returns the profile of the run, for these objectives of TTFT.
+func (c *Collector) Profile(slos []float64) Profile {
+	p := Profile{
 		Destinations: append([]int64{}, c.destination...),
+		Within:       []Within{},
 		Timeline:     c.timeline.profile(),
 		TTFT:         c.ttft.ecdf(c.arrived),
 	}
+	for _, slo := range slos {
+		p.Within = append(p.Within, Within{slo, c.ttft.within(slo)})
+	}
+	p.Timeline.FromS, p.Timeline.ToS = Float(c.window.From.Seconds()), undefined
+	if c.window.To != clock.Never {
+		p.Timeline.ToS = Float(c.window.To.Seconds())
+	}
+	return p
+}
+
+// within counts the values of at most so many seconds, by the same comparison
+// as Passes.
+func (s *series) within(seconds float64) (n int64) {
+	s.each(func(chunk []clock.Time) {
+		for _, v := range chunk {
+			if v.Seconds() <= seconds {
+				n++
+			}
+		}
+	})
+	return n
 }
 
 func (t *timeline) profile() Timeline {

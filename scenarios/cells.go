@@ -124,7 +124,7 @@ func (r *Runner) notice() error {
 		r.Notices = append(r.Notices, fmt.Sprintf("fleet.cost: %.3g ms a prompt token is faster than the hardware of preset %s can be (%.3g ms): hits will save too little",
 			ms, p.Name, p.PeakPrefillMS))
 	}
-	return nil
+	return r.doubts()
 }
 
 // Cells is the number of runs.
@@ -140,17 +140,19 @@ func (r *Runner) Cell(i int) Cell {
 	return Cell{Policy: &s.Policies[i/seeds/loads], LoadQPS: s.LoadsQPS[i/seeds%loads], Seed: s.Seeds[i%seeds]}
 }
 
-// Run simulates one cell. The result depends on study and cell alone.
-func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally) (results.Cell, error) {
+// Run simulates one cell. The result depends on study and cell alone. The cells
+// of the study's first seed have a profile, the others nil. each, if not nil, is
+// told of every request as it ends.
+func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*results.Record)) (results.Cell, *results.Profile, error) {
 	s := r.Study
 	streams := clock.Streams{Seed: c.Seed}
 	source, err := r.load.Open(c.LoadQPS, streams)
 	if err != nil {
-		return results.Cell{}, err
+		return results.Cell{}, nil, err
 	}
 	policy, err := r.policy(c, streams)
 	if err != nil {
-		return results.Cell{}, err
+		return results.Cell{}, nil, err
 	}
 	window := r.window()
 	collector := results.NewCollector(window, r.load.Keys(), s.Fleet.Destinations, r.room(c.LoadQPS))
@@ -165,13 +167,14 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally) (results.Cell, e
 		Deadline:       clock.FromSeconds(s.Measure.DeadlineS),
 		End:            window.To,
 		Collector:      collector,
+		Each:           each,
 	})
 	counted.report()
 	if ctx.Err() != nil {
-		return results.Cell{}, ctx.Err()
+		return results.Cell{}, nil, ctx.Err()
 	}
 	if err != nil {
-		return results.Cell{}, fmt.Errorf("%s at %v requests/s, seed %d: %w", c.Policy.Label, c.LoadQPS, c.Seed, err)
+		return results.Cell{}, nil, fmt.Errorf("%s at %v requests/s, seed %d: %w", c.Policy.Label, c.LoadQPS, c.Seed, err)
 	}
 	cell := collector.Cell(out.Totals)
 	cell.Policy, cell.LoadQPS, cell.Seed = c.Policy.Label, c.LoadQPS, c.Seed
@@ -180,7 +183,11 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally) (results.Cell, e
 	if planned, ok := policy.(interface{ Table() *policies.Table }); ok {
 		cell.Warnings = append(cell.Warnings, planned.Table().Warnings()...)
 	}
-	return cell, nil
+	if !r.profiled(c) {
+		return cell, nil, nil
+	}
+	profile := collector.Profile(s.Measure.SLOs)
+	return cell, &profile, nil
 }
 
 // policy builds the policy of a cell from what a router could know.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cacheroute/policies"
+	"cacheroute/workload"
 )
 
 // Bounds that keep a study from asking for absurd time or memory.
@@ -83,6 +84,7 @@ func (s *Study) checkFleet(c *checker) {
 func (s *Study) checkWorkload(c *checker) {
 	if t := s.Workload.Trace; t != nil {
 		c.want(t.File != "", "workload.trace.file: missing")
+		c.within("workload.trace.block_tokens", float64(t.BlockTokens), 0, workload.MaxTokens)
 		return
 	}
 	if s.Workload.Synthetic.Keys.Spec == nil {

@@ -1,9 +1,7 @@
 package scenarios
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -77,7 +75,7 @@ func misread(n *yaml.Node, message string) error {
 }
 
 func listed[T any](table map[string]func() T) string {
-	return strings.Join(slices.Sorted(maps.Keys(table)), ", ")
+	return list(sortedNames(table))
 }
 
 // Keys chooses a population of keys.
@@ -179,15 +177,23 @@ func fieldsBelow(t reflect.Type, typeName string, seen map[reflect.Type]bool) []
 		return nil
 	}
 	seen[t] = true
-	found := t.String() == typeName
+	if t.String() == typeName {
+		return yamlFields(t)
+	}
+	for i := range t.NumField() {
+		if below := fieldsBelow(t.Field(i).Type, typeName, seen); below != nil {
+			return below
+		}
+	}
+	return nil
+}
+
+// yamlFields are the names of a struct's fields in YAML.
+func yamlFields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
-		f := t.Field(i)
-		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); found && name != "" && name != "-" {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name != "" && name != "-" {
 			names = append(names, name)
-		}
-		if below := fieldsBelow(f.Type, typeName, seen); below != nil && !found {
-			return below
 		}
 	}
 	return names

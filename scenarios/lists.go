@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 )
 
 // Entry is one thing that a study can name.
-type Entry struct{ Name, About string }
+type Entry struct {
+	Name     string
+	About    string
+	Defaults string // of its parameters, in YAML; empty if they are not listed
+}
 
 // Lists are the tables of what a study can name, by the name of the list.
 var Lists = map[string]func() []Entry{
@@ -23,24 +28,28 @@ var Lists = map[string]func() []Entry{
 	"arrivals":  func() []Entry { return entries(workload.ArrivalSpecs) },
 	"keys":      func() []Entry { return entries(workload.KeySpecs) },
 	"lengths":   func() []Entry { return entries(workload.Lengths) },
-	"costs":     func() []Entry { return entries(engine.CostModels) },
+	"costs":     costEntries,
 	"scenarios": scenarioEntries,
 }
 
-// entries lists a table: what its owner says of each, else its parameters with
-// their defaults.
-func entries[T any](table map[string]func() T) []Entry {
+// abouter is anything that a table holds.
+type abouter interface{ About() string }
+
+func sortedNames[T any](table map[string]func() T) []string {
+	return slices.Sorted(maps.Keys(table))
+}
+
+// entries lists a table by what its owner says of each.
+func entries[T abouter](table map[string]func() T) []Entry {
 	var all []Entry
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		all = append(all, Entry{name, about(table[name]())})
+	for _, name := range sortedNames(table) {
+		all = append(all, Entry{Name: name, About: table[name]().About()})
 	}
 	return all
 }
 
-func about(spec any) string {
-	if a, ok := spec.(interface{ About() string }); ok {
-		return a.About()
-	}
+// parameters are those of a choice with their values, in YAML on one line.
+func parameters(spec any) string {
 	var n yaml.Node
 	if err := n.Encode(spec); err != nil {
 		return ""
@@ -56,7 +65,17 @@ func about(spec any) string {
 func policyEntries() []Entry {
 	var all []Entry
 	for _, p := range AllPolicies() {
-		all = append(all, Entry{p.Name, about(p.Spec)})
+		all = append(all, Entry{p.Name, p.Spec.About(), parameters(p.Spec)})
+	}
+	return all
+}
+
+// costEntries names the parameters only, as every preset gives them all.
+func costEntries() []Entry {
+	all := entries(engine.CostModels)
+	for i := range all {
+		names := yamlFields(reflect.TypeOf(engine.CostModels[all[i].Name]()).Elem())
+		all[i].Defaults = "as in the preset: " + list(names)
 	}
 	return all
 }
@@ -65,7 +84,7 @@ func presetEntries() []Entry {
 	var all []Entry
 	for _, name := range calib.Names() {
 		if p, err := calib.Load(name); err == nil {
-			all = append(all, Entry{name, p.Description})
+			all = append(all, Entry{Name: name, About: p.Description})
 		}
 	}
 	return all
@@ -75,7 +94,7 @@ func scenarioEntries() []Entry {
 	var all []Entry
 	for _, name := range Shipped() {
 		if s, err := Load(name, Options{}); err == nil {
-			all = append(all, Entry{name, s.Description})
+			all = append(all, Entry{Name: name, About: s.Description})
 		}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"cacheroute/policies"
 	"cacheroute/results"
@@ -35,10 +36,20 @@ type RoutingTable struct {
 // Moves is how much a table differs from an earlier one, over the keys that
 // either of them admits, as fractions.
 type Moves struct {
-	Keys   int     `json:"keys"`
-	Sets   float64 `json:"sets"`   // mean over keys of 1 - Jaccard of the destination sets
-	Pairs  float64 `json:"pairs"`  // 1 - Jaccard of all (key, destination) pairs
-	Counts float64 `json:"counts"` // keys whose number of destinations changed
+	Keys    int     `json:"keys"`
+	Sets    float64 `json:"sets"`    // mean over keys of 1 - Jaccard of the destination sets
+	Pairs   float64 `json:"pairs"`   // 1 - Jaccard of all (key, destination) pairs
+	Counts  float64 `json:"counts"`  // keys whose number of destinations changed
+	Traffic float64 `json:"traffic"` // share of the new rates of keys whose destinations changed
+	Moved   []Move  `json:"moved"`   // by falling new rate, then keys that lost their place
+}
+
+// Move is a key whose destinations changed; an empty list is the cold tail.
+type Move struct {
+	Key     string  `json:"key"`
+	RateQPS float64 `json:"rate_qps"` // new rate, 0 if the new table does not hold the key
+	From    []int32 `json:"from"`
+	To      []int32 `json:"to"`
 }
 
 // RoutingEntry is T(b) of one key.
@@ -107,7 +118,25 @@ func (t *RoutingTable) Compare(earlier *RoutingTable) {
 	}
 	before, after := sets(earlier), sets(t)
 	c := policies.CompareTables(len(index), func(k int) []int32 { return before[k] }, func(k int) []int32 { return after[k] })
-	t.Moves = &Moves{Keys: c.Keys, Sets: c.Cache, Pairs: c.Pooled, Counts: c.Count}
+	t.Moves = &Moves{Keys: c.Keys, Sets: c.Cache, Pairs: c.Pooled, Counts: c.Count, Moved: []Move{}}
+	moved := 0.0
+	add := func(e RoutingEntry, from, to []int32, rate float64) {
+		if same := slices.Equal(slices.Sorted(slices.Values(from)), slices.Sorted(slices.Values(to))); !same {
+			moved += rate
+			t.Moves.Moved = append(t.Moves.Moved, Move{Key: e.Key, RateQPS: rate, From: append([]int32{}, from...), To: append([]int32{}, to...)})
+		}
+	}
+	for _, e := range t.Table {
+		add(e, before[index[e.Key]], e.Destinations, e.RateQPS)
+	}
+	for _, e := range earlier.Table {
+		if after[index[e.Key]] == nil {
+			add(e, e.Destinations, nil, 0)
+		}
+	}
+	if total := t.AdmittedRate + t.ColdRate; total > 0 {
+		t.Moves.Traffic = moved / total
+	}
 }
 
 // ReadRoutingTable reads a table that WriteFile wrote.
@@ -178,8 +207,8 @@ func (t *RoutingTable) Print(w io.Writer) error {
 	fmt.Fprintf(w, "load: %.4g requests/s a destination, %.4g at most, imbalance %.3f; up to %d keys a destination\n",
 		total/float64(t.Destinations), slices.Max(t.Load), t.Imbalance, slices.Max(t.KeysPer))
 	if c := t.Moves; c != nil {
-		fmt.Fprintf(w, "moves: %.1f %% of the destination sets of %d keys (%.1f %% of pairs); %.1f %% change their number of destinations\n",
-			100*c.Sets, c.Keys, 100*c.Pairs, 100*c.Counts)
+		fmt.Fprintf(w, "moves: %.1f %% of the destination sets of %d keys (%.1f %% of pairs), with %.1f %% of the traffic; %.1f %% change their number of destinations\n",
+			100*c.Sets, c.Keys, 100*c.Pairs, 100*c.Traffic, 100*c.Counts)
 	}
 	for _, s := range slices.Concat(t.Assumptions, t.Warnings) {
 		fmt.Fprintln(w, "note:", s)
@@ -190,5 +219,43 @@ func (t *RoutingTable) Print(w io.Writer) error {
 			return err
 		}
 	}
+	return t.printKeys(w)
+}
+
+// mostListed is how many keys or moves a reader is shown; JSON holds all.
+const mostListed = 20
+
+// printKeys writes the table itself and what moved, as far as a screen holds.
+func (t *RoutingTable) printKeys(w io.Writer) error {
+	fmt.Fprintf(w, "\n%-24s %12s  destinations\n", "key", "requests/s")
+	for _, e := range t.Table[:min(len(t.Table), mostListed)] {
+		fmt.Fprintf(w, "%-24s %12.4f  %v\n", short(e.Key), e.RateQPS, e.Destinations)
+	}
+	more(w, len(t.Table), "keys are in the table")
+	if t.Moves == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%-24s %12s  from -> to ([]: the cold tail)\n", "moved key", "requests/s")
+	for _, m := range t.Moves.Moved[:min(len(t.Moves.Moved), mostListed)] {
+		fmt.Fprintf(w, "%-24s %12.4f  %v -> %v\n", short(m.Key), m.RateQPS, m.From, m.To)
+	}
+	more(w, len(t.Moves.Moved), "keys move")
 	return nil
+}
+
+func more(w io.Writer, n int, what string) {
+	if n > mostListed {
+		fmt.Fprintf(w, "... %d %s; --json prints them all\n", n, what)
+	}
+}
+
+// short cuts a key to a column, printable whatever it holds.
+func short(key string) string {
+	if q := strconv.Quote(key); q != `"`+key+`"` {
+		key = q
+	}
+	if r := []rune(key); len(r) > 24 {
+		key = string(r[:23]) + "…"
+	}
+	return key
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
@@ -21,20 +22,43 @@ import (
 const (
 	studyFile    = "study.yaml"
 	parquetFile  = "cells.parquet"
+	requestsFile = "requests.parquet"
 	summaryFile  = "summary.json"
+	profilesFile = "profiles.json"
+	reportFile   = "report.html"
 	manifestFile = "manifest.json"
-	cellsFolder  = "cells"
+
+	cellsFolder    = "cells"
+	profilesFolder = "profiles"
+	requestsFolder = "requests"
 )
 
 // store keeps finished cells in DIR/cells, a file for each, named by a hash of
 // everything that determines its result: a changed study or program never finds
 // the cells of another, and studies that share cells share their files. A file
-// is the summary.json of that cell alone.
+// is the summary.json of that cell alone. A profile lies under the same name in
+// DIR/profiles and is the profiles.json of that cell alone, and its requests, if
+// they are kept, in DIR/requests.
 type store struct {
-	runner *Runner
-	dir    string
-	base   []byte             // hash of what all cells share
-	policy map[*Policy][]byte // YAML
+	runner   *Runner
+	dir      string
+	requests bool               // are kept
+	base     []byte             // hash of what all cells share
+	policy   map[*Policy][]byte // YAML
+}
+
+// store is where the cells of the study lie in a folder of results.
+func (r *Runner) store(dir, code string) (*store, error) {
+	s := &store{runner: r, dir: dir, policy: map[*Policy][]byte{}}
+	var err error
+	for i := range r.Study.Policies {
+		p := &r.Study.Policies[i]
+		if s.policy[p], err = yaml.Dump(p); err != nil {
+			return nil, err
+		}
+	}
+	s.base, err = r.identity(code)
+	return s, err
 }
 
 // openStore makes the folder ready. Results of another study in it are moved
@@ -44,15 +68,13 @@ func (r *Runner) openStore(o SweepOptions) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{runner: r, dir: filepath.Join(o.Dir, cellsFolder), policy: map[*Policy][]byte{}}
-	for i := range r.Study.Policies {
-		p := &r.Study.Policies[i]
-		if s.policy[p], err = yaml.Dump(p); err != nil {
-			return nil, err
-		}
-	}
-	if s.base, err = r.identity(o.Build.Code); err != nil {
+	s, err := r.store(o.Dir, o.Build.Code)
+	if err != nil {
 		return nil, err
+	}
+	folders := []string{cellsFolder, profilesFolder}
+	if s.requests = o.Requests; s.requests {
+		folders = append(folders, requestsFolder)
 	}
 	moved, err := moveAside(o.Dir, study)
 	if err != nil {
@@ -61,8 +83,10 @@ func (r *Runner) openStore(o SweepOptions) (*store, error) {
 	if moved != "" && o.Note != nil {
 		o.Note("%s held the results of another study: moved to %s", o.Dir, moved)
 	}
-	if err := os.MkdirAll(s.dir, 0o777); err != nil {
-		return nil, bad(err)
+	for _, folder := range folders {
+		if err := os.MkdirAll(filepath.Join(o.Dir, folder), 0o777); err != nil {
+			return nil, bad(err)
+		}
 	}
 	return s, bad(results.WriteFileAtomic(filepath.Join(o.Dir, studyFile), func(w io.Writer) error {
 		_, err := w.Write(study)
@@ -71,8 +95,8 @@ func (r *Runner) openStore(o SweepOptions) (*store, error) {
 }
 
 // moveAside clears dir for a run of the study: results of another study go to
-// dir/earlier-N, whose path is returned, and a manifest of this one is removed
-// until the run is whole.
+// dir/earlier-N, whose path is returned, and the manifest and the requests of
+// this one are removed until the run is whole.
 func moveAside(dir string, study []byte) (moved string, err error) {
 	old, err := os.ReadFile(filepath.Join(dir, studyFile))
 	switch {
@@ -81,7 +105,8 @@ func moveAside(dir string, study []byte) (moved string, err error) {
 	case err != nil:
 		return "", err
 	case bytes.Equal(old, study):
-		return "", unlessMissing(os.Remove(filepath.Join(dir, manifestFile)))
+		return "", errors.Join(unlessMissing(os.Remove(filepath.Join(dir, manifestFile))),
+			unlessMissing(os.Remove(filepath.Join(dir, requestsFile))))
 	}
 	if _, err := os.Stat(filepath.Join(dir, cellsFolder)); err != nil {
 		return "", fmt.Errorf("%s: is not the result of a run, wanted another --out", filepath.Join(dir, studyFile))
@@ -94,7 +119,7 @@ func moveAside(dir string, study []byte) (moved string, err error) {
 			return "", err
 		}
 	}
-	for _, name := range []string{manifestFile, summaryFile, parquetFile, studyFile} {
+	for _, name := range []string{manifestFile, reportFile, profilesFile, summaryFile, parquetFile, requestsFile, studyFile} {
 		if err := unlessMissing(os.Rename(filepath.Join(dir, name), filepath.Join(moved, name))); err != nil {
 			return "", err
 		}
@@ -162,33 +187,97 @@ func (r *Runner) identity(code string) ([]byte, error) {
 	return sum[:], err
 }
 
-// path is where a cell is stored.
-func (s *store) path(c Cell) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%x\n%s\n%s\n%x\n%d\n", s.base, s.policy[c.Policy], c.Policy.Label, c.LoadQPS, c.Seed)
-	return filepath.Join(s.dir, hex.EncodeToString(h.Sum(nil)[:16])+".json")
+// path is where a cell, or its profile, is stored.
+func (s *store) path(folder string, c Cell) string {
+	return filepath.Join(s.dir, folder, s.name(c)+".json")
 }
 
-// put stores a finished cell at once.
-func (s *store) put(c Cell, cell results.Cell) error {
+// name is a hash of what determines the result of a cell.
+func (s *store) name(c Cell) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%x\n%s\n%s\n%x\n%d\n", s.base, s.policy[c.Policy], c.Policy.Label, c.LoadQPS, c.Seed)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// put stores a finished cell at once, after its profile: a stored cell is whole.
+func (s *store) put(c Cell, cell results.Cell, profile *results.Profile) error {
+	if profile != nil {
+		one := []results.CellProfile{{Policy: c.Policy.Label, LoadQPS: c.LoadQPS, Seed: c.Seed, Profile: *profile}}
+		if err := results.WriteProfiles(s.path(profilesFolder, c), one); err != nil {
+			return err
+		}
+	}
 	one := results.Summary{
 		Study: s.runner.Study.Name, Cells: []results.Cell{cell},
 		Ladder: []results.LadderRow{}, Capacity: []results.CapacityRow{},
 		SimulatedRequests: cell.RunRequests,
 	}
-	return results.WriteSummary(s.path(c), &one)
+	return results.WriteSummary(s.path(cellsFolder, c), &one)
 }
 
 // get returns a stored cell. A file that cannot be read whole counts as
-// missing: the cell runs again.
+// missing, and so does a cell without the profile or the requests that it should
+// have: the cell runs again.
 func (s *store) get(c Cell) (results.Cell, bool) {
-	one, err := results.ReadSummary(s.path(c))
+	one, err := results.ReadSummary(s.path(cellsFolder, c))
 	if err != nil || len(one.Cells) != 1 {
 		return results.Cell{}, false
 	}
 	cell := one.Cells[0]
 	ok := cell.Policy == c.Policy.Label && cell.LoadQPS == c.LoadQPS && cell.Seed == c.Seed
+	if ok && s.runner.profiled(c) {
+		_, err := s.profile(c)
+		ok = err == nil
+	}
+	if ok && s.requests {
+		ok = results.HoldsRequests(s.requestsPath(c), cell.RunRequests)
+	}
 	return cell, ok
+}
+
+// profiled says whether the profile of a cell is kept: that of one seed for
+// each policy and load, which bounds the size of what the report reads.
+func (r *Runner) profiled(c Cell) bool { return c.Seed == r.Study.Seeds[0] }
+
+// profile returns a stored profile, for the objectives of the study. One that
+// was stored for others does not tell what it should.
+func (s *store) profile(c Cell) (results.CellProfile, error) {
+	path := s.path(profilesFolder, c)
+	stored, err := results.ReadProfiles(path)
+	if err != nil {
+		return results.CellProfile{}, err
+	}
+	if len(stored) != 1 || stored[0].Policy != c.Policy.Label || stored[0].LoadQPS != c.LoadQPS || stored[0].Seed != c.Seed {
+		return results.CellProfile{}, fmt.Errorf("%s: not the profile of its cell", path)
+	}
+	p := stored[0]
+	var within []results.Within
+	for _, slo := range s.runner.Study.Measure.SLOs {
+		i := slices.IndexFunc(p.Within, func(w results.Within) bool { return w.SLO == slo })
+		if i < 0 {
+			return results.CellProfile{}, fmt.Errorf("%s: without the objective of %v s", path, slo)
+		}
+		within = append(within, p.Within[i])
+	}
+	p.Within = within
+	return p, nil
+}
+
+// profiles returns all profiles of the study, in the order of Cell.
+func (s *store) profiles() ([]results.CellProfile, error) {
+	var all []results.CellProfile
+	for i := range s.runner.Cells() {
+		c := s.runner.Cell(i)
+		if !s.runner.profiled(c) {
+			continue
+		}
+		p, err := s.profile(c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // Write puts the files of a whole run into the folder.
@@ -208,10 +297,29 @@ func (r *Runner) Write(dir string, b Build, s *results.Summary) error {
 	if err := results.WriteSummary(filepath.Join(dir, summaryFile), s); err != nil {
 		return err
 	}
+	store, err := r.store(dir, b.Code)
+	if err != nil {
+		return err
+	}
+	profiles, err := store.profiles()
+	if err != nil {
+		return err
+	}
+	if err := results.WriteProfiles(filepath.Join(dir, profilesFile), profiles); err != nil {
+		return err
+	}
 	m := &results.Manifest{
-		Study: r.Study.Name, Version: b.Version, Commit: b.Commit, Go: b.Go,
+		Study: r.Study.Name, Description: r.Study.Description, Preset: r.Study.Fleet.Preset, Version: b.Version, Commit: b.Commit, Go: b.Go,
 		Seeds: r.Study.Seeds, Inputs: append([]results.FileSum{}, r.inputs...),
 		Assumptions: assumptions, Warnings: append([]string{}, r.Notices...),
 	}
-	return results.WriteManifest(dir, m, studyFile, parquetFile, summaryFile)
+	report := results.Report{Manifest: *m, Study: string(study), Summary: *s, Profiles: profiles}
+	if err := results.WriteReport(filepath.Join(dir, reportFile), &report); err != nil {
+		return err
+	}
+	files := []string{studyFile, parquetFile, summaryFile, profilesFile}
+	if _, err := os.Stat(filepath.Join(dir, requestsFile)); err == nil {
+		files = append(files, requestsFile)
+	}
+	return results.WriteManifest(dir, m, files...)
 }

@@ -16,27 +16,51 @@ import (
 
 // Study is what to simulate.
 type Study struct {
-	Name        string    `yaml:"name"` // also the default name of the folder of results
-	Description string    `yaml:"description,omitempty"`
-	Fleet       Fleet     `yaml:"fleet"`
-	Workload    Workload  `yaml:"workload"`
-	Policies    []Policy  `yaml:"policies"`
-	LoadsQPS    []float64 `yaml:"loads_qps,flow,omitempty"` // offered loads; none with a trace: as recorded
-	Seeds       []uint64  `yaml:"seeds,flow"`
-	Measure     Measure   `yaml:"measure,flow"`
+	// Name of the study, also the default name of the folder of results.
+	Name string `yaml:"name" jsonschema:"required"`
+	// Description is one line for a list.
+	Description string `yaml:"description,omitempty"`
+	// Fleet is the servers that serve the requests.
+	Fleet Fleet `yaml:"fleet" jsonschema:"required"`
+	// Workload is what arrives: generated requests, or those of a trace.
+	Workload Workload `yaml:"workload" jsonschema:"required"`
+	// Policies lists what is compared: names, or a name with its own parameters.
+	Policies []Policy `yaml:"policies" jsonschema:"minItems=1"`
+	// LoadsQPS are the offered loads, the rungs of the ladder; required unless
+	// there is a trace, which is then replayed as recorded. A trace reaches a load
+	// by being replayed faster.
+	LoadsQPS []float64 `yaml:"loads_qps,flow,omitempty" jsonschema:"minimum=1e-6,maximum=1e9,uniqueItems=true"`
+	// Seeds are the replications: each runs every policy at every load, and all
+	// policies meet the same requests.
+	Seeds []uint64 `yaml:"seeds,flow" jsonschema:"minItems=1,minimum=0,uniqueItems=true"`
+	// Measure says what of a run counts and when a load passes.
+	Measure Measure `yaml:"measure,flow"`
 }
 
 // Fleet is the destinations. What a study leaves out comes from the preset.
 type Fleet struct {
-	Destinations     int     `yaml:"destinations"`
-	Preset           string  `yaml:"preset"`
-	BlockTokens      int     `yaml:"block_tokens"`
-	KVBlocks         int     `yaml:"kv_blocks"`
-	MaxBatchedTokens int     `yaml:"max_num_batched_tokens"`
-	MaxSeqs          int     `yaml:"max_num_seqs"`
-	TTFTOverheadS    float64 `yaml:"ttft_overhead_s"`   // client and network, added to TTFT and E2E
-	SignalIntervalS  float64 `yaml:"signal_interval_s"` // age of the load signal that policies see; 0: fresh
-	Cost             Cost    `yaml:"cost"`
+	// Destinations is the number of servers, all alike.
+	Destinations int `yaml:"destinations" jsonschema:"required,minimum=1,maximum=100000"`
+	// Preset describes a server: every field of the fleet that is not given is
+	// the preset's.
+	Preset string `yaml:"preset" jsonschema:"required"`
+	// BlockTokens is the size of a KV block, the unit of prefix caching.
+	BlockTokens int `yaml:"block_tokens" jsonschema:"minimum=1,maximum=4096"`
+	// KVBlocks is the number of KV blocks of a server.
+	KVBlocks int `yaml:"kv_blocks" jsonschema:"minimum=1,maximum=1073741824"`
+	// MaxBatchedTokens is the most tokens of a step, as in vLLM; not below
+	// max_num_seqs.
+	MaxBatchedTokens int `yaml:"max_num_batched_tokens" jsonschema:"minimum=1,maximum=16777216"`
+	// MaxSeqs is the most sequences that a server runs at a time, as in vLLM.
+	MaxSeqs int `yaml:"max_num_seqs" jsonschema:"minimum=1,maximum=1048576"`
+	// TTFTOverheadS is the time of client and network, added to TTFT and E2E.
+	TTFTOverheadS float64 `yaml:"ttft_overhead_s" jsonschema:"minimum=0,maximum=1000"`
+	// SignalIntervalS is how old the load signal that policies see can be; 0:
+	// fresh.
+	SignalIntervalS float64 `yaml:"signal_interval_s" jsonschema:"minimum=0,maximum=1e6"`
+	// Cost is the price of a step. A cost of the preset's kind changes only the
+	// parameters that it names.
+	Cost Cost `yaml:"cost"`
 }
 
 // Workload is what arrives: generated requests, or those of a trace.
@@ -47,25 +71,42 @@ type Workload struct {
 
 // Synthetic describes generated requests.
 type Synthetic struct {
-	Keys     Keys                `yaml:"keys"`
-	Whales   *workload.WhaleSpec `yaml:"whales,omitempty"`
-	Arrivals Arrivals            `yaml:"arrivals"`
-	Prompt   workload.PromptSpec `yaml:"prompt"`
-	Output   workload.Length     `yaml:"output_tokens"`
+	// Keys is the population of routing keys (tenants, prompts, agents) and how
+	// the traffic is spread over them.
+	Keys Keys `yaml:"keys" jsonschema:"required"`
+	// Whales are injected keys that are far more frequent than the others.
+	Whales *workload.WhaleSpec `yaml:"whales,omitempty"`
+	// Arrivals is the process by which requests arrive.
+	Arrivals Arrivals `yaml:"arrivals"`
+	// Prompt says what prompts consist of, from the first token on.
+	Prompt workload.PromptSpec `yaml:"prompt" jsonschema:"required"`
+	// Output is the length of an answer.
+	Output workload.Length `yaml:"output_tokens" jsonschema:"required"`
 }
 
 // Measure says what of a run counts and when a load passes.
 type Measure struct {
-	WarmupS        float64   `yaml:"warmup_s"`   // arrivals before are simulated, not measured
-	DurationS      float64   `yaml:"duration_s"` // length of the measured window; 0 with a trace: to its end
-	DeadlineS      float64   `yaml:"deadline_s"` // the client gives up then; 0: never
-	SLOs           []float64 `yaml:"slo_ttft_p99_s,flow"`
-	MaxFailureRate float64   `yaml:"max_failure_rate"`
+	// WarmupS is the time before the measured window: what arrives in it is
+	// simulated, not measured.
+	WarmupS float64 `yaml:"warmup_s" jsonschema:"minimum=0,maximum=1e6"`
+	// DurationS is the length of the measured window; 0, with a trace only: to
+	// its end.
+	DurationS float64 `yaml:"duration_s" jsonschema:"minimum=0,maximum=1e6"`
+	// DeadlineS is when the client gives up, from sending the request on; 0:
+	// never. Above ttft_overhead_s.
+	DeadlineS float64 `yaml:"deadline_s" jsonschema:"minimum=0,maximum=1e6"`
+	// SLOs are the objectives for the p99 of the time to first token; each gives
+	// every policy a capacity.
+	SLOs []float64 `yaml:"slo_ttft_p99_s,flow" jsonschema:"minItems=1,exclusiveMinimum=0,maximum=1e6,uniqueItems=true"`
+	// MaxFailureRate is the fraction of requests that may fail at a load that
+	// passes.
+	MaxFailureRate float64 `yaml:"max_failure_rate" jsonschema:"minimum=0,maximum=1"`
 }
 
 // traced is the YAML of a workload that is a trace.
 type traced struct {
-	Trace *Trace `yaml:"trace"`
+	// Trace names recorded requests and says how to read them.
+	Trace *Trace `yaml:"trace" jsonschema:"required"`
 }
 
 // plainFleet is a Fleet that decodes field by field.

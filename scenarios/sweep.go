@@ -25,9 +25,11 @@ type SweepOptions struct {
 	Dir     string // folder of results
 	Workers int    // parallel runs; 0: one for each CPU
 	Resume  bool   // take finished cells from Dir instead of running them
-	Build   Build
-	Tally   *Tally
-	Note    func(format string, args ...any) // tells the user what was done to Dir; nil: nobody
+	// Requests makes requests.parquet, a row a request.
+	Requests bool
+	Build    Build
+	Tally    *Tally
+	Note     func(format string, args ...any) // tells the user what was done to Dir; nil: nobody
 }
 
 // Interrupted is returned by a sweep that was told to stop. What had finished
@@ -65,6 +67,11 @@ func (r *Runner) Sweep(ctx context.Context, o SweepOptions) ([]results.Cell, err
 	if ctx.Err() != nil {
 		done := r.Cells() - len(w.missing) + int(w.tally.Done.Load())
 		return nil, &Interrupted{Done: done, Cells: r.Cells(), Dir: o.Dir}
+	}
+	if o.Requests {
+		if err := store.joinRequests(o.Build.Version); err != nil {
+			return nil, err
+		}
 	}
 	return w.cells, nil
 }
@@ -142,11 +149,11 @@ func (w *sweep) run(ctx context.Context, workers int) error {
 func (w *sweep) one(ctx context.Context, i int) error {
 	c := w.runner.Cell(i)
 	w.tally.Current.Store(&c)
-	cell, err := w.runner.Run(ctx, c, w.tally)
+	cell, profile, err := w.store.run(ctx, c, w.tally)
 	if err != nil {
 		return err
 	}
-	if err := w.store.put(c, cell); err != nil {
+	if err := w.store.put(c, cell, profile); err != nil {
 		return err
 	}
 	w.cells[i] = cell

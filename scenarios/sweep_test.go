@@ -109,7 +109,9 @@ func TestResumeOfOthers(t *testing.T) {
 		{"other window", "duration_s: 3", "duration_s: 4", "", 8},
 		{"other slots", "slots: 3", "slots: 2", "", 4},
 		{"one more seed", "[1, 2]", "[1, 2, 3]", "", 4},
-		{"other objective", "duration_s: 3", "duration_s: 3, slo_ttft_p99_s: [9]", "", 0},
+		// Profiles count what is within an objective: those of the first seed are run again.
+		{"other objective", "duration_s: 3", "duration_s: 3, slo_ttft_p99_s: [9]", "", 4},
+		{"the same objective", "duration_s: 3", "duration_s: 3, slo_ttft_p99_s: [9]", "", 0},
 	} {
 		r := prepare(t, strings.Replace(small, c.from, c.to, 1))
 		tally := &Tally{}
@@ -119,6 +121,37 @@ func TestResumeOfOthers(t *testing.T) {
 		if tally.Cells.Load() != c.runs {
 			t.Errorf("%s: %d cells run, want %d", c.name, tally.Cells.Load(), c.runs)
 		}
+	}
+}
+
+// TestProfilesAreResumed: a cell whose profile is lost runs again, and the file
+// of all profiles is then what it was.
+func TestProfilesAreResumed(t *testing.T) {
+	r, dir := prepare(t, small), t.TempDir()
+	finish(t, r, dir)
+	before, err := os.ReadFile(filepath.Join(dir, profilesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := filepath.Glob(filepath.Join(dir, profilesFolder, "*.json"))
+	if err != nil || len(stored) != 4 {
+		t.Fatalf("profiles %v, %v, want one for each policy and load", stored, err)
+	}
+	if err := errors.Join(os.Remove(stored[1]), os.WriteFile(stored[2], before[:50], 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	tally := &Tally{}
+	cells, err := r.Sweep(context.Background(), SweepOptions{Dir: dir, Resume: true, Tally: tally})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := results.Summarise(r.Study.Name, cells, r.Study.Measure.SLOs, r.Study.Measure.MaxFailureRate)
+	if err := r.Write(dir, Build{Version: "test"}, &s); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, profilesFile))
+	if err != nil || !bytes.Equal(before, after) || tally.Done.Load() != 2 {
+		t.Errorf("%v; %d cells run, want 2; the same profiles: %v", err, tally.Done.Load(), bytes.Equal(before, after))
 	}
 }
 

@@ -14,13 +14,23 @@ import (
 
 // Trace names recorded requests and says how to read them.
 type Trace struct {
-	File        string `yaml:"file"`
-	Format      string `yaml:"format,omitempty"`       // empty: told from the content
-	Key         string `yaml:"key,omitempty"`          // rule of the routing key; empty: the format's own
-	BlockTokens int    `yaml:"block_tokens,omitempty"` // tokens of a recorded block; 0: the usual number of the format
-	SpreadTies  bool   `yaml:"spread_ties"`            // spread equal time stamps over the resolution of the recording
-	SpreadSeed  uint64 `yaml:"spread_seed,omitempty"`
-	Force       bool   `yaml:"force,omitempty"` // accept an implausible rate or span
+	// File is the trace, plain or compressed with gzip or zstd. A relative path is
+	// meant from the study's folder.
+	File string `yaml:"file" jsonschema:"required,minLength=1"`
+	// Format of the file; not given: told from the content.
+	Format string `yaml:"format,omitempty"`
+	// Key is the rule of the routing key: auto (the format's own), none, or
+	// prefix:DEPTH, the first DEPTH blocks of a prompt.
+	Key string `yaml:"key,omitempty"`
+	// BlockTokens is the number of tokens of a recorded block; 0: the usual
+	// number of the format.
+	BlockTokens int `yaml:"block_tokens,omitempty" jsonschema:"minimum=0,maximum=67108864"`
+	// SpreadTies spreads equal time stamps over the resolution of the recording.
+	SpreadTies bool `yaml:"spread_ties"`
+	// SpreadSeed is the seed of the spreading.
+	SpreadSeed uint64 `yaml:"spread_seed,omitempty" jsonschema:"minimum=0"`
+	// Force accepts an implausible rate or span.
+	Force bool `yaml:"force,omitempty"`
 }
 
 func (t *Trace) read() (*workload.Trace, error) {

@@ -83,7 +83,7 @@ type poisson struct {
 
 func (p *poisson) Next() (clock.Time, bool) { return toGap(p.mean * p.rng.ExpFloat64()), true }
 
-// ConstantArrivals have equal gaps; the first request comes half a gap after
+// ConstantArrivals are arrivals with equal gaps; the first request comes half a gap after
 // the start.
 type ConstantArrivals struct{}
 

@@ -14,8 +14,10 @@ import (
 // from a random place, rescaled to the offered load (moving-block bootstrap;
 // paper, Appendix D: blocks of 50). The file holds one gap in seconds a line.
 type BootstrapArrivals struct {
-	File        string `yaml:"file"`
-	BlockLength int    `yaml:"block_length"`
+	// File is a text file with one recorded gap in seconds a line.
+	File string `yaml:"file" jsonschema:"required,minLength=1"`
+	// BlockLength is the number of consecutive gaps that stay together.
+	BlockLength int `yaml:"block_length" jsonschema:"minimum=1"`
 }
 
 // About implements ArrivalSpec.

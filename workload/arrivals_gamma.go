@@ -10,7 +10,8 @@ import (
 // GammaArrivals is a renewal process with gamma gaps of a given coefficient of
 // variation (paper, Appendix D: 1.9).
 type GammaArrivals struct {
-	CV float64 `yaml:"cv"`
+	// CV is the standard deviation of the gaps over their mean; 1 is poisson.
+	CV float64 `yaml:"cv" jsonschema:"minimum=0.001,maximum=100"`
 }
 
 // About implements ArrivalSpec.

@@ -12,16 +12,19 @@ import (
 // StagedArrivals is a course of rates, scaled so that its mean over time equals
 // the offered load. Nothing arrives after the last stage.
 type StagedArrivals struct {
-	Stages []Stage `yaml:"stages"`
-	// Spacing inside a stage: "poisson", or "constant": equal gaps, the first
+	// Stages follow each other; only the proportions of their rates count.
+	Stages []Stage `yaml:"stages" jsonschema:"required,minItems=1"`
+	// Spacing inside a stage: poisson, or constant: equal gaps, the first
 	// request half a gap after the start.
-	Spacing string `yaml:"spacing"`
+	Spacing string `yaml:"spacing" jsonschema:"enum=poisson,enum=constant"`
 }
 
 // Stage is a rate for a while.
 type Stage struct {
-	QPS       float64 `yaml:"qps"`
-	DurationS float64 `yaml:"duration_s"`
+	// QPS is the rate of the stage in requests per second, before scaling.
+	QPS float64 `yaml:"qps" jsonschema:"required,minimum=0,maximum=1e9"`
+	// DurationS is how long the stage lasts.
+	DurationS float64 `yaml:"duration_s" jsonschema:"required,minimum=1e-6,maximum=1e6"`
 }
 
 // About implements ArrivalSpec.

@@ -11,10 +11,15 @@ import (
 // (erf(sigma/2) = 0.757), the top 4 % of keys with 47 % of the traffic, no key
 // above 0.3 %.
 type LognormalKeys struct {
-	Sigma float64 `yaml:"sigma"`
-	Count int     `yaml:"count"` // keys drawn
-	Top   int     `yaml:"top"`   // most frequent keys kept and renormalised; 0: all
-	Seed  uint64  `yaml:"seed"`  // of the population, not of the run
+	// Sigma of the logarithm of the rates.
+	Sigma float64 `yaml:"sigma" jsonschema:"minimum=0,maximum=10"`
+	// Count is the number of keys drawn.
+	Count int `yaml:"count" jsonschema:"minimum=1,maximum=16777216"`
+	// Top is how many of the most frequent keys are kept, with all of the
+	// traffic; 0: all.
+	Top int `yaml:"top" jsonschema:"minimum=0"`
+	// Seed of the population, not of the run.
+	Seed uint64 `yaml:"seed" jsonschema:"minimum=0"`
 }
 
 // About implements KeySpec.

@@ -15,9 +15,14 @@ import (
 // RatesKeys reads the rate of each key from a file. Rates are relative here:
 // only their proportions count. Keys of rate 0 never arrive and are dropped.
 type RatesKeys struct {
-	File string `yaml:"file"`
-	Top  int    `yaml:"top"`  // most frequent keys kept and renormalised; 0: all
-	Seed uint64 `yaml:"seed"` // of what belongs to a key, such as its context
+	// File is a CSV file (also compressed with gzip or zstd) or a Parquet file with
+	// the columns key and rate.
+	File string `yaml:"file" jsonschema:"required,minLength=1"`
+	// Top is how many of the most frequent keys are kept, with all of the
+	// traffic; 0: all.
+	Top int `yaml:"top" jsonschema:"minimum=0"`
+	// Seed of what belongs to a key, such as its context.
+	Seed uint64 `yaml:"seed" jsonschema:"minimum=0"`
 }
 
 // About implements KeySpec.

@@ -5,11 +5,17 @@ import "math"
 // ZipfKeys gives the key of rank r (from 1) a rate proportional to
 // 1/(r + offset)^exponent: Zipf's law, with an offset Zipf-Mandelbrot's.
 type ZipfKeys struct {
-	Exponent float64 `yaml:"exponent"` // 0: all keys alike
-	Offset   float64 `yaml:"offset"`
-	Count    int     `yaml:"count"`
-	Top      int     `yaml:"top"`  // most frequent keys kept and renormalised; 0: all
-	Seed     uint64  `yaml:"seed"` // of what belongs to a key, such as its context
+	// Exponent of the law; 0: all keys alike.
+	Exponent float64 `yaml:"exponent" jsonschema:"minimum=0,maximum=20"`
+	// Offset is added to the rank (Zipf-Mandelbrot).
+	Offset float64 `yaml:"offset" jsonschema:"minimum=0,maximum=1e9"`
+	// Count is the number of keys.
+	Count int `yaml:"count" jsonschema:"minimum=1,maximum=16777216"`
+	// Top is how many of the most frequent keys are kept, with all of the
+	// traffic; 0: all.
+	Top int `yaml:"top" jsonschema:"minimum=0"`
+	// Seed of what belongs to a key, such as its context.
+	Seed uint64 `yaml:"seed" jsonschema:"minimum=0"`
 }
 
 // About implements KeySpec.

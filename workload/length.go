@@ -121,8 +121,9 @@ func lengthNames() []string {
 
 // ConstantLength is always the same length.
 type ConstantLength struct {
-	Name   string `yaml:"name"`
-	Tokens int    `yaml:"tokens"`
+	Name string `yaml:"name"`
+	// Tokens is the length.
+	Tokens int `yaml:"tokens" jsonschema:"minimum=0,maximum=67108864"`
 }
 
 // About implements LengthDist.
@@ -142,11 +143,16 @@ func (c constant) Mean() float64         { return float64(c) }
 // LognormalLength is lognormal with the given mean, rounded to whole tokens,
 // then clamped: the mean is that of the distribution before clamping.
 type LognormalLength struct {
-	Name  string  `yaml:"name"`
-	Mean  float64 `yaml:"mean"`          // tokens
-	Sigma float64 `yaml:"sigma"`         // of the logarithm
-	Min   int     `yaml:"min,omitempty"` // tokens; 0: 1
-	Max   int     `yaml:"max,omitempty"` // tokens; 0: MaxTokens
+	Name string `yaml:"name"`
+	// Mean is the mean in tokens, before clamping.
+	Mean float64 `yaml:"mean" jsonschema:"required,minimum=1,maximum=67108864"`
+	// Sigma of the logarithm; 0: always the mean.
+	Sigma float64 `yaml:"sigma" jsonschema:"minimum=0,maximum=10"`
+	// Min is the least length in tokens, at which shorter ones are clamped; 0: 1.
+	Min int `yaml:"min,omitempty" jsonschema:"minimum=0,maximum=67108864"`
+	// Max is the greatest length in tokens, at which longer ones are clamped; 0:
+	// no limit of its own.
+	Max int `yaml:"max,omitempty" jsonschema:"minimum=0,maximum=67108864"`
 }
 
 // About implements LengthDist.
@@ -180,11 +186,13 @@ func (l *lognormal) Draw(rng *rand.Rand) int32 {
 
 func (l *lognormal) Mean() float64 { return l.mean }
 
-// UniformLength is uniform over the whole numbers from Min to Max.
+// UniformLength is uniform over the whole numbers from min to max.
 type UniformLength struct {
 	Name string `yaml:"name"`
-	Min  int    `yaml:"min"`
-	Max  int    `yaml:"max"`
+	// Min is the least length in tokens.
+	Min int `yaml:"min" jsonschema:"required,minimum=1,maximum=67108864"`
+	// Max is the greatest length in tokens, not below min.
+	Max int `yaml:"max" jsonschema:"required,minimum=1,maximum=67108864"`
 }
 
 // About implements LengthDist.

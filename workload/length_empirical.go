@@ -10,10 +10,13 @@ import (
 // EmpiricalLength draws from recorded lengths: those of a file with one length
 // a line, or a list of values, by default all alike, else with weights.
 type EmpiricalLength struct {
-	Name    string    `yaml:"name"`
-	File    string    `yaml:"file,omitempty"`
-	Values  []int     `yaml:"values,omitempty"`  // tokens
-	Weights []float64 `yaml:"weights,omitempty"` // of the values
+	Name string `yaml:"name"`
+	// File is a text file with one length in tokens a line; it or values.
+	File string `yaml:"file,omitempty" jsonschema:"minLength=1"`
+	// Values are lengths in tokens.
+	Values []int `yaml:"values,omitempty" jsonschema:"minItems=1,minimum=1,maximum=67108864"`
+	// Weights of the values, as many; not given: all alike.
+	Weights []float64 `yaml:"weights,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1e100"`
 }
 
 // About implements LengthDist.

@@ -8,18 +8,21 @@ import (
 // common to all keys, a context of the key, a retrieved block that changes
 // often, earlier turns of the thread, and the current turn.
 type PromptSpec struct {
-	TemplateTokens int `yaml:"template_tokens"`
-	// ContextTokens is drawn once a key, from the seed of the population.
+	// TemplateTokens is the length of what the prompts of all keys begin with.
+	TemplateTokens int `yaml:"template_tokens" jsonschema:"minimum=0,maximum=67108864"`
+	// ContextTokens is the length of the context of a key, which all its prompts
+	// share; drawn once a key, from the seed of the population.
 	ContextTokens Length `yaml:"context_tokens"`
-	// RetrievedTokens is drawn once for each variant of a key.
+	// RetrievedTokens is the length of a retrieved block; drawn once for each
+	// variant of a key.
 	RetrievedTokens Length `yaml:"retrieved_tokens"`
 	// Variants is the number of retrieved blocks that a key has; 0 means 1.
-	Variants int `yaml:"variants"`
+	Variants int `yaml:"variants" jsonschema:"minimum=0,maximum=65536"`
 	// StayProbability is how often the next request of a key has the variant of
 	// the one before; otherwise it has one of the other variants, all alike.
-	StayProbability float64 `yaml:"stay_probability"`
-	// TurnTokens is the current turn, which no earlier prompt holds.
-	TurnTokens Length `yaml:"turn_tokens"`
+	StayProbability float64 `yaml:"stay_probability" jsonschema:"minimum=0,maximum=1"`
+	// TurnTokens is the length of the current turn, which no earlier prompt holds.
+	TurnTokens Length `yaml:"turn_tokens" jsonschema:"required"`
 	// Thread, if given, makes earlier turns and answers part of the prompt.
 	Thread *ThreadSpec `yaml:"thread,omitempty"`
 }
@@ -28,8 +31,11 @@ type PromptSpec struct {
 // probability 1 - 1/MeanRequests, so that threads have a geometric length. A
 // request whose history would exceed the maximum starts a new thread.
 type ThreadSpec struct {
-	MeanRequests     float64 `yaml:"mean_requests"`
-	MaxHistoryTokens int     `yaml:"max_history_tokens"`
+	// MeanRequests is the mean number of requests of a thread.
+	MeanRequests float64 `yaml:"mean_requests" jsonschema:"required,minimum=1,maximum=1e9"`
+	// MaxHistoryTokens is the most tokens of earlier turns and answers; a request
+	// that would have more starts a new thread.
+	MaxHistoryTokens int `yaml:"max_history_tokens" jsonschema:"required,minimum=1,maximum=67108864"`
 }
 
 // Check returns nil or an error that begins with the parameter's name.

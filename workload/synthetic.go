@@ -103,6 +103,10 @@ func (d draw) at(seed, id uint64) *rand.Rand {
 // Keys implements Workload. Whales come after the population.
 func (w *Synthetic) Keys() int { return w.keys.Len() + w.spec.Whales.count() }
 
+// KeyNames are the names that a file of rates gave the keys, in their order; nil
+// if the keys are generated. Whales have none.
+func (w *Synthetic) KeyNames() []string { return w.keys.Names }
+
 // KeyHashes implements Workload.
 func (w *Synthetic) KeyHashes() []uint64 { return w.hashes }
 

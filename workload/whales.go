@@ -10,10 +10,15 @@ import (
 // second, whatever the offered load, or all together have traffic_share of it.
 // The population shares what is left in its own proportions.
 type WhaleSpec struct {
-	Count        int     `yaml:"count"`
-	TimesTarget  float64 `yaml:"times_target"`
-	TargetQPS    float64 `yaml:"target_qps"`
-	TrafficShare float64 `yaml:"traffic_share"`
+	// Count is the number of whales.
+	Count int `yaml:"count" jsonschema:"required,minimum=1,maximum=16777216"`
+	// TimesTarget is the rate of each whale in units of target_qps.
+	TimesTarget float64 `yaml:"times_target" jsonschema:"minimum=0,maximum=1e6"`
+	// TargetQPS is the rate that a destination is meant to serve.
+	TargetQPS float64 `yaml:"target_qps" jsonschema:"minimum=0,maximum=1e9"`
+	// TrafficShare is the share of the traffic that all whales have together,
+	// instead of times_target and target_qps.
+	TrafficShare float64 `yaml:"traffic_share" jsonschema:"minimum=0,exclusiveMaximum=1"`
 }
 
 // Check returns nil or an error that begins with the parameter's name.

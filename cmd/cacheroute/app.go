@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/pprof"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,10 @@ type app struct {
 	stdout, stderr io.Writer
 	started        bool // the arguments were good enough to start a command
 	profile        string
+	color          string
+
+	line   sync.Mutex // the last line of stderr
+	barred bool       // it is a progress bar
 }
 
 // run is the program: it returns the exit code.
@@ -63,10 +68,11 @@ func (a *app) root() *cobra.Command {
 	if err := root.PersistentFlags().MarkHidden("cpuprofile"); err != nil {
 		panic(err)
 	}
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; auto heeds NO_COLOR")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help shows what there is", err, c.CommandPath())
 	})
-	root.AddCommand(a.runCommand(), a.replayCommand(), a.planCommand(), a.listCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.reportCommand(), a.compareCommand(), a.planCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 
@@ -75,6 +81,9 @@ func (a *app) root() *cobra.Command {
 func (a *app) body(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) (err error) {
 		a.started = true
+		if err := a.checkColor(); err != nil {
+			return err
+		}
 		if a.profile != "" {
 			f, err := os.Create(a.profile)
 			if err != nil {
@@ -98,11 +107,6 @@ func one(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// note prints a line for the user that is not a result.
-func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "cacheroute: "+format+"\n", args...)
 }
 
 // words splits a comma list; nil for an empty string.

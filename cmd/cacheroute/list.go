@@ -36,6 +36,9 @@ func printList(w io.Writer, entries []scenarios.Entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range entries {
 		fmt.Fprintf(t, "%s\t%s\n", e.Name, e.About)
+		if e.Defaults != "" {
+			fmt.Fprintf(t, "\t%s\n", e.Defaults)
+		}
 	}
 	return t.Flush()
 }

@@ -33,7 +33,8 @@ Parquet file with the columns key and rate (requests per second).`,
 		Args: one("RATES"),
 	}
 	c.Flags().IntVar(&f.destinations, "destinations", 0, "number of destinations R (required)")
-	c.Flags().IntVar(&rule.Slots, "slots", rule.Slots, "keys allotted to a destination, W")
+	c.Flags().IntVar(&rule.Slots, "slots", rule.Slots, "key slots a destination, W; only their sum limits admission, see --enforce-w")
+	c.Flags().BoolVar(&rule.EnforceW, "enforce-w", false, "give no destination more than W keys")
 	c.Flags().Float64Var(&rule.QCap, "q-cap", 0, "requests per second that one destination serves within the SLO (0: above the rate of every key)")
 	c.Flags().Float64Var(&f.qps, "qps", 0, "scale the rates to this total (0: as in the file)")
 	c.Flags().StringVar(&f.previous, "previous", "", "earlier table, to say what moves")

@@ -2,20 +2,20 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+	"unicode/utf8"
 
 	"cacheroute/scenarios"
 )
 
 const (
-	barEvery   = 200 * time.Millisecond
+	barEvery   = 100 * time.Millisecond
 	plainEvery = 5 * time.Second
+	barCells   = 20 // of a wide terminal; a narrow one needs its columns for the text
+	textCells  = 72
 )
 
 func knownProgress(mode string) bool {
@@ -27,30 +27,64 @@ func knownProgress(mode string) bool {
 func (a *app) showProgress(mode string, tally *scenarios.Tally) (stop func()) {
 	if mode == "auto" {
 		mode = "plain"
-		if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if _, ok := terminal(a.stderr); ok {
 			mode = "bar"
 		}
 	}
 	start := time.Now()
 	switch mode {
 	case "bar":
-		bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(a.stderr), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false), progressbar.OptionSetWidth(24))
-		show := func() {
-			bar.ChangeMax64(max(1, tally.Expected.Load()))
-			bar.Describe(status(tally, time.Since(start)))
-			// A bar that cannot be drawn is no reason to stop the run.
-			_ = bar.Set64(min(tally.Requests.Load(), tally.Expected.Load()))
-		}
-		end := every(barEvery, show)
+		end := every(barEvery, func() { a.drawBar(bar(tally, time.Since(start), columns(a.stderr)-1)) })
 		return func() {
 			end()
-			_ = bar.Clear()
+			a.drawBar("")
 		}
 	case "plain":
 		return every(plainEvery, func() { a.note("%s", status(tally, time.Since(start))) })
 	}
 	return func() {}
+}
+
+// drawBar replaces the bar by a line, none if it is empty.
+func (a *app) drawBar(line string) {
+	a.line.Lock()
+	defer a.line.Unlock()
+	a.clearBar()
+	if a.barred = line != ""; a.barred {
+		fmt.Fprint(a.stderr, line)
+	}
+}
+
+// clearBar empties the line of the bar, if there is one.
+func (a *app) clearBar() {
+	if a.barred {
+		fmt.Fprint(a.stderr, "\r\x1b[K")
+	}
+}
+
+// note prints a line for the user that is not a result.
+func (a *app) note(format string, args ...any) {
+	a.line.Lock()
+	defer a.line.Unlock()
+	a.clearBar()
+	a.barred = false
+	fmt.Fprintf(a.stderr, "cacheroute: "+format+"\n", args...)
+}
+
+// bar is a bar and the status, cut to a width.
+func bar(t *scenarios.Tally, elapsed time.Duration, most int) string {
+	part := 0.0
+	if expected := t.Expected.Load(); expected > 0 {
+		part = min(1, float64(t.Requests.Load())/float64(expected))
+	}
+	cells := min(barCells, max(6, most-textCells))
+	full := int(part * float64(cells))
+	line := strings.Repeat("█", full) + strings.Repeat("░", cells-full) +
+		fmt.Sprintf(" %3.0f %%  %s", 100*part, status(t, elapsed))
+	if utf8.RuneCountInString(line) > most {
+		line = string([]rune(line)[:max(0, most)])
+	}
+	return line
 }
 
 // status is one line about a sweep.
@@ -59,12 +93,23 @@ func status(t *scenarios.Tally, elapsed time.Duration) string {
 	s := fmt.Sprintf("%d/%d cells, %s requests/s", done, t.Cells.Load(), short(float64(requests)/elapsed.Seconds()))
 	if requests > 0 {
 		rest := max(0, float64(t.Expected.Load()-requests)/float64(requests)*elapsed.Seconds())
-		s += fmt.Sprintf(", %.0f s left", rest)
+		s += fmt.Sprintf(", %s left", duration(rest))
 	}
 	if c := t.Current.Load(); c != nil {
-		s += fmt.Sprintf(", %s at %v/s", c.Policy.Label, c.LoadQPS)
+		s += fmt.Sprintf(", %s at %.6g/s", c.Policy.Label, c.LoadQPS)
 	}
 	return s
+}
+
+// duration prints a number of seconds as one would say it.
+func duration(seconds float64) string {
+	switch {
+	case seconds < 99.5:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 99.5*60:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.1f h", seconds/3600)
 }
 
 // every calls f in each period until the returned function is called, which

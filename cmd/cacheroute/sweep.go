@@ -13,56 +13,30 @@ import (
 
 // sweepFlags are the flags of the commands that run the cells of a study.
 type sweepFlags struct {
-	set      []string
-	policies string
-	loads    string
-	seeds    string
-	workers  int
+	studyFlags
 	out      string
 	resume   bool
+	requests bool
 	json     bool
 	progress string
 }
 
 func (f *sweepFlags) register(c *cobra.Command) {
+	f.studyFlags.register(c)
 	flags := c.Flags()
-	flags.StringArrayVar(&f.set, "set", nil, "change a field of the study, as `path=value`, such as fleet.destinations=8 (repeatable)")
-	flags.StringVar(&f.policies, "policies", "", "run these policies only, as a comma list")
-	flags.StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
-	flags.StringVar(&f.seeds, "seeds", "", "seeds, as a comma list")
-	flags.IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
 	flags.StringVar(&f.out, "out", "", "folder of results (default results/NAME of the study)")
 	flags.BoolVar(&f.resume, "resume", false, "take finished cells from the folder of results, run the rest")
+	flags.BoolVar(&f.requests, "requests", false, "also write requests.parquet, a row a request (some 30 bytes each, twice with what --resume needs)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json and nothing else to standard output")
 	flags.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or none")
 }
 
 // options turns the flags into changes of the study; errors name the flag.
 func (f *sweepFlags) options() (scenarios.Options, error) {
-	var o scenarios.Options
-	for _, arg := range f.set {
-		set, err := scenarios.ParseSet(arg)
-		if err != nil {
-			return o, err
-		}
-		o.Set = append(o.Set, set)
-	}
-	if f.loads != "" {
-		o.Set = append(o.Set, scenarios.Override{Path: "loads_qps", Value: "[" + f.loads + "]", Source: "--loads " + f.loads})
-	}
-	if f.seeds != "" {
-		o.Set = append(o.Set, scenarios.Override{Path: "seeds", Value: "[" + f.seeds + "]", Source: "--seeds " + f.seeds})
-	}
-	if o.Policies = words(f.policies); f.policies != "" && o.Policies == nil {
-		return o, scenarios.Badf("--policies %s: no name, wanted a comma list", f.policies)
-	}
-	if f.workers < 0 {
-		return o, scenarios.Badf("--workers %d: wanted at least 0", f.workers)
-	}
 	if !knownProgress(f.progress) {
-		return o, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
+		return scenarios.Options{}, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
 	}
-	return o, nil
+	return f.studyFlags.options()
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -109,7 +83,7 @@ func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags
 	for _, n := range runner.Notices {
 		a.note("%s", n)
 	}
-	o := scenarios.SweepOptions{Dir: dir, Workers: f.workers, Resume: f.resume, Build: build(), Tally: &scenarios.Tally{}, Note: a.note}
+	o := scenarios.SweepOptions{Dir: dir, Workers: f.workers, Resume: f.resume, Requests: f.requests, Build: build(), Tally: &scenarios.Tally{}, Note: a.note}
 	start, cpu := time.Now(), cpuSeconds()
 	stop := a.showProgress(f.progress, o.Tally)
 	cells, err := runner.Sweep(ctx, o)
@@ -130,8 +104,5 @@ func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags
 		_, err = summary.WriteTo(a.stdout)
 		return err
 	}
-	if err := results.PrintLadder(a.stdout, &summary); err != nil {
-		return err
-	}
-	return printWorkload(a.stdout, &summary)
+	return results.PrintLadder(a.stdout, &summary, a.style())
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"cacheroute/scenarios"
+)
+
+// studyFlags are the flags that change a study and say how it is run.
+type studyFlags struct {
+	set      []string
+	policies string
+	loads    string
+	seeds    string
+	workers  int
+}
+
+func (f *studyFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "change a field of the study, as `path=value`, such as fleet.destinations=8 (repeatable)")
+	flags.StringVar(&f.policies, "policies", "", "run these policies only, as a comma list")
+	flags.StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
+	flags.StringVar(&f.seeds, "seeds", "", "seeds, as a comma list")
+	flags.IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
+}
+
+// options turns the flags into changes of the study; errors name the flag.
+func (f *studyFlags) options() (scenarios.Options, error) {
+	var o scenarios.Options
+	for _, arg := range f.set {
+		set, err := scenarios.ParseSet(arg)
+		if err != nil {
+			return o, err
+		}
+		o.Set = append(o.Set, set)
+	}
+	if f.loads != "" {
+		o.Set = append(o.Set, scenarios.Override{Path: "loads_qps", Value: "[" + f.loads + "]", Source: "--loads " + f.loads})
+	}
+	if f.seeds != "" {
+		o.Set = append(o.Set, scenarios.Override{Path: "seeds", Value: "[" + f.seeds + "]", Source: "--seeds " + f.seeds})
+	}
+	if o.Policies = words(f.policies); f.policies != "" && o.Policies == nil {
+		return o, scenarios.Badf("--policies %s: no name, wanted a comma list", f.policies)
+	}
+	if f.workers < 0 {
+		return o, scenarios.Badf("--workers %d: wanted at least 0", f.workers)
+	}
+	return o, nil
+}

@@ -1,0 +1,94 @@
+package results
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+var compareTemplate = template.Must(template.New("compare.html").ParseFS(assets, "report/compare.html"))
+
+// comparePage is what the template shows.
+type comparePage struct {
+	*Comparison
+	Policy     template.HTML // of content security
+	Style      template.CSS
+	Sides      []namedSide
+	Columns    []string
+	Tables     []compareTable
+	Capacities []compareCapacityLine
+	Chance     string
+}
+
+type namedSide struct {
+	Name string
+	Side
+}
+
+// compareTable is the rows of a pair of policies.
+type compareTable struct {
+	Title, Seeds string
+	Rows         []compareLine
+}
+
+type compareLine struct {
+	Load    string
+	Changes []pageChange
+}
+
+type pageChange struct {
+	Text  string
+	Clear bool
+}
+
+type compareCapacityLine struct {
+	Policy, SLO, A, B string
+	Diff              pageChange
+	Ratio             string
+}
+
+// WritePage writes the comparison as a page of tables: one file without scripts
+// and without any request to a network.
+func (c *Comparison) WritePage(path string) error {
+	style, err := readAssets("page.css")
+	if err != nil {
+		return err
+	}
+	p := &comparePage{
+		Comparison: c, Style: template.CSS(style[0]), Chance: c.chance(), Sides: []namedSide{{"A", c.A}, {"B", c.B}},
+		Policy: template.HTML(fmt.Sprintf("default-src 'none'; style-src %s; img-src data:; base-uri 'none'; form-action 'none'", hashSource(style[0]))),
+	}
+	for _, column := range columns {
+		p.Columns = append(p.Columns, column.title)
+	}
+	for _, rows := range c.groups() {
+		p.Tables = append(p.Tables, newCompareTable(rows))
+	}
+	for i := range c.Capacity {
+		k := &c.Capacity[i]
+		p.Capacities = append(p.Capacities, compareCapacityLine{
+			Policy: pairName(k.PolicyA, k.PolicyB), SLO: shortly(k.SLO), A: typeset(c.knee(k.A, k.CensorA)), B: typeset(c.knee(k.B, k.CensorB)),
+			Diff: pageChange{typeset(k.text()), (Change{Diff: k.Diff}).Clear()}, Ratio: k.ratio(),
+		})
+	}
+	return WriteFileAtomic(path, func(w io.Writer) error { return compareTemplate.Execute(w, p) })
+}
+
+func newCompareTable(rows []ComparedRow) compareTable {
+	t := compareTable{Title: rows[0].title(), Seeds: rows[0].seeds()}
+	for i := range rows {
+		line := compareLine{Load: shortly(rows[i].LoadQPS)}
+		for _, column := range columns {
+			c := column.change(&rows[i])
+			line.Changes = append(line.Changes, pageChange{typeset(changeText(*c, column.scale, column.digits)), c.Clear()})
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
+}
+
+// typeset turns the signs of a terminal into those of a page.
+func typeset(text string) string {
+	return strings.NewReplacer("-", "−", ">=", "≥", "<=", "≤", "±", " ± ", " ± ", " ± ").Replace(strings.TrimSpace(text))
+}

@@ -1,0 +1,62 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"cacheroute/policies"
+	"cacheroute/sim/clock"
+)
+
+// lowCoverage is the share of the traffic below which a plan is mostly not in
+// effect.
+const lowCoverage = 0.9
+
+// doubts collects what the reader of the results should know about the study.
+func (r *Runner) doubts() error {
+	if r.trace != nil {
+		if h := r.trace.Header(); 2*h.Figures.Keys > h.RowsKept {
+			r.Notices = append(r.Notices, fmt.Sprintf("trace: %d keys for %d requests (key rule %s): most keys come once, so no policy by key can help; see --key prefix:DEPTH",
+				h.Figures.Keys, h.RowsKept, h.KeyRule))
+		}
+	}
+	objective := slices.Min(r.Study.Measure.SLOs)
+	for i := range r.Study.Policies {
+		if p, ok := r.Study.Policies[i].Spec.(*policies.DualMap); ok && p.Theta > objective {
+			r.Notices = append(r.Notices, fmt.Sprintf("policy %s: theta_s %v is above the objective of %v s: it leaves the warm destination too late for it",
+				r.Study.Policies[i].Label, p.Theta, objective))
+		}
+	}
+	return r.coverage()
+}
+
+// coverage says which plans leave much of the traffic to the cold tail, and
+// what may be plenty of room for more slots: an operator who keeps the paper's W
+// for other prompts would otherwise measure little but the fallback.
+func (r *Runner) coverage() error {
+	highest := slices.Max(r.Study.LoadsQPS)
+	f := r.load.Asked(highest)
+	for i := range r.Study.Policies {
+		p := &r.Study.Policies[i]
+		rule, ok := p.Spec.(*policies.CacheRoute)
+		if !ok {
+			continue
+		}
+		built, err := r.policy(Cell{Policy: p, LoadQPS: highest}, clock.Streams{})
+		if err != nil {
+			return err
+		}
+		t := built.(policies.Planned).Table()
+		if t.AdmittedShare() >= lowCoverage {
+			continue
+		}
+		note := fmt.Sprintf("policy %s: %d slots a destination admit %d of %d keys with %.0f %% of the traffic, the rest is routed as flat-lb",
+			p.Label, rule.Slots, len(t.Admitted), t.Keys(), 100*t.AdmittedShare())
+		fleet := &r.Study.Fleet
+		if room := float64(fleet.KVBlocks) * float64(fleet.BlockTokens) / f.PromptTokens; room > float64(rule.Slots) {
+			note += fmt.Sprintf("; the KV cache of a destination holds about %.0f mean prompts, see --set policies.%s.slots=N", room, p.Label)
+		}
+		r.Notices = append(r.Notices, note)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package scenarios
+
+import (
+	"path/filepath"
+
+	"cacheroute/results"
+)
+
+// Report writes the page of a finished run from its folder alone and returns
+// its path.
+func Report(dir string) (path string, err error) {
+	r, err := results.ReadReport(dir)
+	if err != nil {
+		return "", bad(err)
+	}
+	path = filepath.Join(dir, reportFile)
+	return path, bad(results.WriteReport(path, r))
+}
