@@ -41,6 +41,7 @@ type Engine struct {
 
 	counters Counters
 	scratch  []*Job
+	asked    Job // for Cached
 }
 
 type decoder struct {

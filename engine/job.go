@@ -97,4 +97,16 @@ type Destination interface {
 	Abort(j *Job, now clock.Time) bool
 	Counters() Counters
 	Check() error
+	Probe
+}
+
+// Probe is what a router may be told of a destination at an instant at which a
+// step is under way, its blocks allocated, or none is.
+type Probe interface {
+	// Load is the requests in the waiting line and in the batch, and the share
+	// of the KV blocks that running requests hold.
+	Load(now clock.Time) (waiting, running int, kvUsage float64)
+	// Cached is how many prompt tokens of the request an admission would find
+	// in the cache.
+	Cached(r *workload.Request, now clock.Time) int
 }

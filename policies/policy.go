@@ -40,6 +40,14 @@ type Observer interface {
 	Done(r *workload.Request, destination int, now clock.Time)
 }
 
+// Insider is a Policy that looks into the destinations through View.Signal or
+// View.Cached. A client-side router cannot; one with metrics or KV events can.
+type Insider interface {
+	Policy
+	// Looks is a marker: it does nothing.
+	Looks()
+}
+
 // Spec is the parameters of one policy, as a study gives them.
 type Spec interface {
 	// About is one line for a list.

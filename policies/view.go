@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload"
 )
 
 // View is what policies see of the fleet: the router's own count of requests
@@ -17,7 +18,46 @@ type View struct {
 	live     []int32   // true counts; nil while the signal is fresh
 	interval clock.Time
 	scrapeAt clock.Time
+
+	fleet   Fleet    // the destinations themselves, for policies that look into them
+	signals []Signal // of the last scrape, if a policy looks and the signal is not fresh
 }
+
+// Signal is what a destination reports of itself, as a metrics endpoint would.
+type Signal struct {
+	Waiting, Running int
+	KVUsage          float64 // share of the KV blocks that running requests hold, 0..1
+}
+
+// Fleet is the source of what a view knows of the destinations beyond the
+// router's own counts.
+type Fleet interface {
+	// Signal is the present state of destination i.
+	Signal(i int) Signal
+	// Cached is how many prompt tokens of r destination i holds in its cache.
+	Cached(r *workload.Request, i int) int
+}
+
+// Observe lets policies look into the destinations.
+func (v *View) Observe(f Fleet) {
+	v.fleet = f
+	if v.interval > 0 {
+		v.signals = make([]Signal, v.Destinations())
+	}
+}
+
+// Signal is what destination i reported at the last scrape, or reports now if
+// the signal is fresh.
+func (v *View) Signal(i int) Signal {
+	if v.signals != nil {
+		return v.signals[i]
+	}
+	return v.fleet.Signal(i)
+}
+
+// Cached is how many prompt tokens of r destination i holds in its cache at this
+// instant: whole blocks, and never the last token.
+func (v *View) Cached(r *workload.Request, i int) int { return v.fleet.Cached(r, i) }
 
 // NewView returns the view of an empty fleet of n destinations whose load
 // signal is refreshed every interval; 0 means at once.
@@ -52,6 +92,9 @@ func (v *View) Advance(now clock.Time) {
 	v.Now = now
 	if v.live != nil && now >= v.scrapeAt {
 		v.seen.assign(v.live)
+		for i := range v.signals {
+			v.signals[i] = v.fleet.Signal(i)
+		}
 		v.scrapeAt = now - now%v.interval + v.interval
 	}
 }

@@ -157,11 +157,15 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	window := r.window()
 	collector := results.NewCollector(window, r.load.Keys(), s.Fleet.Destinations, r.room(c.LoadQPS))
 	counted := &countedSource{source: source, ctx: ctx, tally: tally}
+	source = counted
+	if closed, ok := counted.source.(workload.Closed); ok {
+		source = &closedSource{counted, closed}
+	}
 	out, err := sim.Run(sim.Config{
 		Destinations:   s.Fleet.Destinations,
 		Engine:         s.Fleet.Engine(),
 		TTFTOverhead:   clock.FromSeconds(s.Fleet.TTFTOverheadS),
-		Source:         counted,
+		Source:         source,
 		Policy:         policy,
 		SignalInterval: clock.FromSeconds(s.Fleet.SignalIntervalS),
 		Deadline:       clock.FromSeconds(s.Measure.DeadlineS),
@@ -270,6 +274,32 @@ func (s *countedSource) Next(r *workload.Request) bool {
 	s.n++
 	return true
 }
+
+// closedSource is a countedSource of a closed loop.
+type closedSource struct {
+	*countedSource
+	closed workload.Closed
+}
+
+// Next implements workload.Source: what NextAt has announced must come.
+func (s *closedSource) Next(r *workload.Request) bool {
+	if s.n == tallyEvery {
+		s.report()
+	}
+	s.n++
+	return s.closed.Next(r)
+}
+
+// NextAt implements workload.Closed. Nothing arrives once the context has ended.
+func (s *closedSource) NextAt() clock.Time {
+	if s.ctx.Err() != nil {
+		return clock.Never
+	}
+	return s.closed.NextAt()
+}
+
+// Ended implements workload.Closed.
+func (s *closedSource) Ended(r *workload.Request, at clock.Time) { s.closed.Ended(r, at) }
 
 func (s *countedSource) report() {
 	s.tally.Requests.Add(s.n)

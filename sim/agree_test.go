@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -36,6 +37,24 @@ func (s *script) Next(r *workload.Request) bool {
 type byKey struct{}
 
 func (byKey) Route(r *workload.Request, v *policies.View) int { return int(r.Key) % v.Destinations() }
+
+// looking routes by all that a view tells of the destinations, so that a
+// difference in it is a difference in the run.
+type looking struct{}
+
+func (looking) Looks() {}
+
+func (looking) Route(r *workload.Request, v *policies.View) int {
+	best, most := 0, math.Inf(-1)
+	for i := range v.Destinations() {
+		s := v.Signal(i)
+		score := float64(v.Cached(r, i)) - 1.5*float64(s.Waiting) - 0.7*float64(s.Running) - 3*s.KVUsage
+		if score > most {
+			best, most = i, score
+		}
+	}
+	return best
+}
 
 // audited checks an engine's whole state after every step.
 type audited struct{ engine.Destination }
@@ -154,11 +173,12 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 				MaxSeqs:          seqs,
 				Cost:             cost.Build(),
 			},
-			Policy:       byKey{},
-			End:          clock.Never,
-			Deadline:     clock.Time(rapid.SampledFrom([]int64{0, 0, 50, 500, 5000}).Draw(t, "deadline")),
-			Limit:        clock.Time(rapid.SampledFrom([]int64{0, 0, 0, 70, 700, 7000}).Draw(t, "limit")),
-			TTFTOverhead: 7,
+			Policy:         rapid.SampledFrom([]policies.Policy{byKey{}, looking{}}).Draw(t, "policy"),
+			SignalInterval: clock.Time(rapid.SampledFrom([]int64{0, 0, 40}).Draw(t, "signal interval")),
+			End:            clock.Never,
+			Deadline:       clock.Time(rapid.SampledFrom([]int64{0, 0, 50, 500, 5000}).Draw(t, "deadline")),
+			Limit:          clock.Time(rapid.SampledFrom([]int64{0, 0, 0, 70, 700, 7000}).Draw(t, "limit")),
+			TTFTOverhead:   7,
 		}
 		want := play(t, cfg, requests, func(c engine.Config) engine.Destination { return oracle.New(c) })
 		fast := func(c engine.Config) engine.Destination { return engine.New(c) }

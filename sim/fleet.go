@@ -28,6 +28,7 @@ type fleet struct {
 	engines  []engine.Destination
 	view     *policies.View
 	observer policies.Observer // the policy, if it wants to be told
+	closed   workload.Closed   // the source, if its arrivals depend on answers
 	now      clock.Time
 	outcomes []engine.Outcome
 
@@ -74,6 +75,10 @@ func newFleet(cfg Config) *fleet {
 		}
 	}
 	f.observer, _ = cfg.Policy.(policies.Observer)
+	f.closed, _ = cfg.Source.(workload.Closed)
+	if _, looks := cfg.Policy.(policies.Insider); looks {
+		f.view.Observe(inside{f})
+	}
 	return f
 }
 
@@ -100,27 +105,46 @@ func (f *fleet) loop() {
 	}
 }
 
-// prepare draws the next arrival and sets its timer.
+// prepare draws the next arrival and sets its timer. A request of a closed loop
+// is drawn when it arrives: until then an answer may bring an earlier one.
 func (f *fleet) prepare() {
 	if f.pending == nil {
 		f.pending = f.slot()
 	}
 	timer := len(f.engines) + arriveTimer
-	r := &f.pending.request
-	if !f.cfg.Source.Next(r) || r.At >= f.cfg.End {
+	if f.closed != nil {
+		at := f.closed.NextAt()
+		if at >= f.cfg.End {
+			at = clock.Never
+		}
+		f.timers.Set(timer, at)
+		return
+	}
+	if !f.cfg.Source.Next(&f.pending.request) || f.pending.request.At >= f.cfg.End {
 		f.timers.Stop(timer)
 		return
 	}
-	if r.At < f.now || r.PromptTokens < 1 || r.OutputTokens < 1 {
-		panic(fmt.Sprintf("sim: request %d arrives at %v after %v, with %d prompt and %d output tokens", r.Index, r.At, f.now, r.PromptTokens, r.OutputTokens))
+	if at := f.pending.request.At; at < f.now {
+		panic(fmt.Sprintf("sim: request %d arrives at %v, before %v", f.pending.request.Index, at, f.now))
 	}
-	f.timers.Set(timer, r.At)
+	f.timers.Set(timer, f.pending.request.At)
+}
+
+// drawn checks the request that arrives now.
+func (f *fleet) drawn(r *workload.Request) {
+	if f.closed != nil && !f.closed.Next(r) {
+		panic("sim: a closed source announced a request and has none")
+	}
+	if r.At != f.now || r.PromptTokens < 1 || r.OutputTokens < 1 {
+		panic(fmt.Sprintf("sim: request %d arrives at %v, not at %v, with %d prompt and %d output tokens", r.Index, r.At, f.now, r.PromptTokens, r.OutputTokens))
+	}
 }
 
 // arrive routes the pending request and hands it to its destination.
 func (f *fleet) arrive() {
 	p := f.pending
 	f.pending = nil
+	f.drawn(&p.request)
 	f.arrived++
 	f.cfg.Collector.Arrived(&p.request)
 	f.cfg.Collector.Load(f.now, f.inFlight, f.waiting)
@@ -221,6 +245,10 @@ func (f *fleet) end(p *flight, s results.Status) {
 	f.stamp(uint64(r.Index), uint64(s)<<40|uint64(j.Preemptions)<<48|uint64(j.Emitted))
 	if f.observer != nil {
 		f.observer.Done(r, int(p.dest), f.now)
+	}
+	if f.closed != nil {
+		f.closed.Ended(r, f.now+f.cfg.TTFTOverhead)
+		f.prepare()
 	}
 }
 

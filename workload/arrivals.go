@@ -15,6 +15,7 @@ var ArrivalSpecs = map[string]func() ArrivalSpec{
 	"bootstrap": func() ArrivalSpec { return &BootstrapArrivals{BlockLength: 50} },
 	"constant":  func() ArrivalSpec { return &ConstantArrivals{} },
 	"stages":    func() ArrivalSpec { return &StagedArrivals{Spacing: "poisson"} },
+	"closed":    func() ArrivalSpec { return &ClosedArrivals{Think: "constant"} },
 }
 
 // ArrivalSpec is the parameters of one arrival process.

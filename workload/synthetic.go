@@ -137,6 +137,9 @@ func (w *Synthetic) Asked(qps float64) Figures {
 	nan := math.NaN()
 	f := Figures{QPS: qps, GapCV: w.arrivals.GapCV(), Keys: w.Keys(), Gini: nan, TopShare: nan, Top4Share: nan,
 		PromptTokens: nan, OutputTokens: w.output.Mean()}
+	if _, closed := w.arrivals.(*ClosedArrivals); closed {
+		f.QPS = nan // depends on the answers
+	}
 	if w.spec.Prompt.Thread == nil {
 		f.PromptTokens = float64(w.template.Tokens) + w.context.Mean() + w.retrieved.Mean() + w.turn.Mean()
 	}
@@ -172,6 +175,9 @@ func (w *Synthetic) Open(qps float64, s clock.Streams) (Source, error) {
 		c.threads = make([]thread, w.Keys())
 		c.threadRand = s.Rand("workload/threads")
 	}
+	if closed, ok := c.arrivals.(*clients); ok {
+		return &closedSynthetic{c, closed}, nil
+	}
 	return c, nil
 }
 
@@ -197,6 +203,12 @@ func (c *synthetic) Next(r *Request) bool {
 		return false
 	}
 	c.at += gap
+	c.fill(r)
+	return true
+}
+
+// fill makes r the request that arrives now.
+func (c *synthetic) fill(r *Request) {
 	key := c.drawKey()
 	r.Reset()
 	r.Index, r.At, r.Key = c.index, c.at, int32(key)
@@ -209,7 +221,6 @@ func (c *synthetic) Next(r *Request) bool {
 	} else {
 		c.continueThread(r, key, turnTokens, outTokens)
 	}
-	return true
 }
 
 func (c *synthetic) drawKey() int {

@@ -370,3 +370,21 @@ func (e *Engine) Check() error {
 	}
 	return nil
 }
+
+// Load implements engine.Probe.
+func (e *Engine) Load(clock.Time) (waiting, running int, kvUsage float64) {
+	total := float64(e.cfg.Blocks)
+	return len(e.waiting), len(e.running), (total - float64(e.free.Len())) / total
+}
+
+// Cached implements engine.Probe.
+func (e *Engine) Cached(r *workload.Request, _ clock.Time) int {
+	hit := 0
+	for _, id := range e.identities(r)[:(int(r.PromptTokens)-1)/e.cfg.BlockTokens] {
+		if e.index[id] == nil {
+			break
+		}
+		hit++
+	}
+	return hit * e.cfg.BlockTokens
+}
