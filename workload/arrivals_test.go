@@ -2,7 +2,9 @@ package workload
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -62,6 +64,9 @@ func TestEveryArrivalSpecHasTheAskedRateAndCV(t *testing.T) {
 		}
 		if s.About() == "" {
 			t.Errorf("%s says nothing about itself", name)
+		}
+		if _, closed := s.(*ClosedArrivals); closed {
+			continue // has no rate of its own, see TestClientsSendInOrder
 		}
 		gaps := drawGaps(start(t, s, qps), n)[1:] // the first gap is from the start of the run
 		mean, cv := meanAndCV(gaps)
@@ -198,4 +203,41 @@ func TestArrivalErrors(t *testing.T) {
 	}
 	_, err := (&BootstrapArrivals{File: os.TempDir(), BlockLength: 3}).Build()
 	wantError(t, err, "is a directory")
+}
+
+// Clients send in the order in which they get free and have thought, ties in
+// the order of their answers; as many as the load says, one at least.
+func TestClientsSendInOrder(t *testing.T) {
+	const seed = 3
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	for _, think := range []string{"constant", "exponential"} {
+		a := &ClosedArrivals{ThinkS: 1e-9, Think: think}
+		if got := len(a.Start(0.2, rng).(*clients).ready); got != 1 {
+			t.Errorf("a load of 0.2 has %d clients", got)
+		}
+		c := a.Start(5, rng).(*clients)
+		now := clock.Time(0)
+		for range 5 {
+			if c.nextAt() != 0 {
+				t.Errorf("a client begins at %v", c.nextAt())
+			}
+			c.send()
+		}
+		if c.nextAt() != clock.Never {
+			t.Errorf("with all clients waiting the next request comes at %v", c.nextAt())
+		}
+		var sent []clock.Time
+		for range 2000 {
+			now += clock.Time(rng.IntN(300))
+			c.free(now)
+			for rng.IntN(3) == 0 && c.nextAt() != clock.Never {
+				now = max(now, c.nextAt()) // answers come later than what has been sent
+				sent = append(sent, c.send())
+			}
+		}
+		if len(sent) < 500 || !slices.IsSorted(sent) {
+			t.Errorf("%s: %d requests, not in order of time", think, len(sent))
+		}
+	}
 }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
 
 	"cacheroute/scenarios"
 )
@@ -71,16 +74,21 @@ func (a *app) note(format string, args ...any) {
 	fmt.Fprintf(a.stderr, "cacheroute: "+format+"\n", args...)
 }
 
-// bar is a bar and the status, cut to a width.
+// bar is a bar and the status, cut to a width. The library draws into a string,
+// as what it prints by itself is wider than a narrow terminal.
 func bar(t *scenarios.Tally, elapsed time.Duration, most int) string {
-	part := 0.0
-	if expected := t.Expected.Load(); expected > 0 {
-		part = min(1, float64(t.Requests.Load())/float64(expected))
+	expected := max(1, t.Expected.Load())
+	drawn := progressbar.NewOptions64(expected,
+		progressbar.OptionSetWriter(io.Discard),
+		progressbar.OptionSetWidth(min(barCells, max(6, most-textCells))),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerPadding: "░"}),
+		progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetRenderBlankState(true))
+	if err := drawn.Set64(min(expected, t.Requests.Load())); err != nil {
+		panic(fmt.Sprintf("progress: %v", err)) // only beyond the maximum
 	}
-	cells := min(barCells, max(6, most-textCells))
-	full := int(part * float64(cells))
-	line := strings.Repeat("█", full) + strings.Repeat("░", cells-full) +
-		fmt.Sprintf(" %3.0f %%  %s", 100*part, status(t, elapsed))
+	line := strings.TrimSpace(drawn.String()) + "  " + status(t, elapsed)
 	if utf8.RuneCountInString(line) > most {
 		line = string([]rune(line)[:max(0, most)])
 	}

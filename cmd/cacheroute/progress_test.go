@@ -53,16 +53,16 @@ func TestBar(t *testing.T) {
 		most int
 		want string
 	}{
-		{200, "██████████░░░░░░░░░░  50 %  2/4 cells, 500 requests/s, 2 s left, cacheroute at 120/s"},
-		{79, "███░░░░  50 %  2/4 cells, 500 requests/s, 2 s left, cacheroute at 120/s"},
-		{20, "███░░░  50 %  2/4 ce"},
+		{200, "50% ██████████░░░░░░░░░░  2/4 cells, 500 requests/s, 2 s left, cacheroute at 120/s"},
+		{79, "50% ███░░░░  2/4 cells, 500 requests/s, 2 s left, cacheroute at 120/s"},
+		{20, "50% ███░░░  2/4 cell"},
 		{0, ""},
 	} {
 		if got := bar(half(), 2*time.Second, c.most); got != c.want {
 			t.Errorf("%d columns: %q, want %q", c.most, got, c.want)
 		}
 	}
-	if got := bar(&scenarios.Tally{}, time.Second, 79); !strings.HasPrefix(got, "░░░░░░░   0 %  0/0 cells") {
+	if got := bar(&scenarios.Tally{}, time.Second, 79); !strings.HasPrefix(got, "0% ░░░░░░░  0/0 cells") {
 		t.Errorf("nothing to do: %q", got)
 	}
 }
