@@ -191,76 +191,92 @@ func (e *Engine) refuse(r *run, out []engine.Outcome) []engine.Outcome {
 	return append(out, engine.Outcome{Job: r.job, Kind: engine.RefusedGrowth})
 }
 
+// step is the step that Start forms.
+type step struct {
+	budget    int // tokens left
+	batch     engine.Batch
+	preempted bool
+}
+
 // Start implements engine.Destination: it forms one step.
 func (e *Engine) Start(now clock.Time, out []engine.Outcome) (clock.Time, []engine.Outcome) {
 	e.began = now
 	clear(e.chunks)
-	budget := e.cfg.MaxBatchedTokens
-	preempted := false
-	var batch engine.Batch
-	schedule := func(r *run, tokens int) {
-		e.chunks[r] = tokens
-		budget -= tokens
-		if r.decoding {
-			batch.Decodes++
-			batch.DecodeContext += int64(r.computed)
-			return
-		}
-		e.publish(r, r.computed+tokens)
-		batch.Prefill += int64(tokens)
-		batch.PrefillWork += int64(tokens) * int64(2*r.computed+tokens)
-		e.counters.Prefilled += int64(tokens)
-		if r.job.Preemptions > 0 {
-			e.counters.Recomputed += int64(tokens)
-		}
+	s := &step{budget: e.cfg.MaxBatchedTokens}
+	out = e.serve(s, out)
+	if !s.preempted {
+		out = e.admit(s, out)
 	}
+	if len(e.chunks) == 0 {
+		e.busy, e.ends = false, clock.Never
+		if len(e.waiting) > 0 {
+			return e.Start(now, out)
+		}
+		return e.ends, out
+	}
+	e.busy, e.ends = true, now+e.cfg.Cost.StepTime(s.batch)
+	return e.ends, out
+}
+
+// schedule puts tokens of a running sequence, whose blocks it has, into the step.
+func (e *Engine) schedule(s *step, r *run, tokens int) {
+	e.chunks[r] = tokens
+	s.budget -= tokens
+	if r.decoding {
+		s.batch.Decodes++
+		s.batch.DecodeContext += int64(r.computed)
+		return
+	}
+	e.publish(r, r.computed+tokens)
+	s.batch.Prefill += int64(tokens)
+	s.batch.PrefillWork += int64(tokens) * int64(2*r.computed+tokens)
+	e.counters.Prefilled += int64(tokens)
+	if r.job.Preemptions > 0 {
+		e.counters.Recomputed += int64(tokens)
+	}
+}
+
+// serve schedules the running sequences in order of admission. When one finds no
+// block, the last is preempted.
+func (e *Engine) serve(s *step, out []engine.Outcome) []engine.Outcome {
 	for i := 0; i < len(e.running); i++ {
 		r := e.running[i]
 		tokens := 1
 		if !r.decoding {
-			tokens = min(budget, r.target-r.computed)
+			tokens = min(s.budget, r.target-r.computed)
 		}
 		missing := e.blocksFor(r.computed+tokens) - len(r.held)
-		gone := false
-		for e.free.Len() < missing && !gone {
+		for e.free.Len() < missing {
 			if len(e.running) == 1 {
 				e.running = nil
-				out = e.refuse(r, out)
-				gone = true
-				break
+				return e.refuse(r, out)
 			}
-			gone = e.running[len(e.running)-1] == r
+			itself := e.running[len(e.running)-1] == r
 			e.preempt()
-			preempted = true
-		}
-		if gone {
-			break
+			s.preempted = true
+			if itself {
+				return out
+			}
 		}
 		for range missing {
 			e.take(r)
 		}
-		schedule(r, tokens)
+		e.schedule(s, r, tokens)
 	}
-	for !preempted && budget > 0 && len(e.waiting) > 0 && len(e.running) < e.cfg.MaxSeqs {
+	return out
+}
+
+// admit takes waiting sequences into the step, first come first served.
+func (e *Engine) admit(s *step, out []engine.Outcome) []engine.Outcome {
+	for s.budget > 0 && len(e.waiting) > 0 && len(e.running) < e.cfg.MaxSeqs {
 		r := e.waiting[0]
-		var hit []*block
-		cached := 0 // hit blocks that nobody holds
-		for len(hit) < (r.target-1)/e.cfg.BlockTokens {
-			b := e.index[r.identity[len(hit)]]
-			if b == nil {
-				break
-			}
-			if b.refs == 0 {
-				cached++
-			}
-			hit = append(hit, b)
-		}
+		hit, unheld := e.lookup(r)
 		reused := len(hit) * e.cfg.BlockTokens
-		tokens := min(budget, r.target-reused)
+		tokens := min(s.budget, r.target-reused)
 		missing := e.blocksFor(reused+tokens) - len(hit)
-		if missing+cached > e.free.Len() {
+		if missing+unheld > e.free.Len() {
 			if len(e.running) > 0 {
-				break
+				return out
 			}
 			e.waiting = e.waiting[1:]
 			r.computed, r.target = 0, 0
@@ -278,29 +294,42 @@ func (e *Engine) Start(now clock.Time, out []engine.Outcome) (clock.Time, []engi
 		e.running = append(e.running, r)
 		e.counters.Demanded += int64(r.target)
 		e.counters.Reused += int64(reused)
-		if !r.job.Admitted {
-			r.job.Admitted = true
-			left := reused
-			for _, s := range r.job.Request.Prompt {
-				n := min(left, int(s.Tokens))
-				r.job.Hit[s.Kind] += int32(n)
-				left -= n
-			}
-		}
+		countHits(r.job, reused)
 		for range missing {
 			e.take(r)
 		}
-		schedule(r, tokens)
+		e.schedule(s, r, tokens)
 	}
-	if len(e.chunks) == 0 {
-		e.busy, e.ends = false, clock.Never
-		if len(e.waiting) > 0 {
-			return e.Start(now, out)
+	return out
+}
+
+// lookup finds the resident leading blocks of a waiting sequence, but for the
+// one with its last token, and how many of them nobody holds.
+func (e *Engine) lookup(r *run) (hit []*block, unheld int) {
+	for len(hit) < (r.target-1)/e.cfg.BlockTokens {
+		b := e.index[r.identity[len(hit)]]
+		if b == nil {
+			break
 		}
-		return e.ends, out
+		if b.refs == 0 {
+			unheld++
+		}
+		hit = append(hit, b)
 	}
-	e.busy, e.ends = true, now+e.cfg.Cost.StepTime(batch)
-	return e.ends, out
+	return hit, unheld
+}
+
+// countHits notes the hit tokens of a job's first admission by segment kind.
+func countHits(j *engine.Job, reused int) {
+	if j.Admitted {
+		return
+	}
+	j.Admitted = true
+	for _, s := range j.Request.Prompt {
+		n := min(reused, int(s.Tokens))
+		j.Hit[s.Kind] += int32(n)
+		reused -= n
+	}
 }
 
 // Finish implements engine.Destination.
