@@ -5,6 +5,7 @@ type Bench struct {
 	File   string
 	Format string // one of the bench formats
 	Rows   []BenchRow
+	Steps  []BenchStep // of a step log, which has no rows
 	// Notes is what the reader of a result must know of the file: rows left
 	// out and why, what was assumed because the file does not say it.
 	Notes []string
@@ -22,6 +23,15 @@ type BenchRow struct {
 	Input, Output Lengths
 	Concurrency   int // clients at work at the same time
 	Requests      int // completed; 0: not said
+	// Waiting is how many of the clients find no place in the engine, which
+	// runs Concurrency-Waiting sequences; 0: its max_num_seqs alone counts.
+	Waiting int
+	// OnePrompt tells that a step has room for the tokens of one prompt beside
+	// the decoding sequences, whatever the engine's token budget is.
+	OnePrompt bool
+	// NoPrefixCaching tells that the engine ran without it: a preempted request
+	// computes all its tokens again.
+	NoPrefixCaching bool
 
 	TTFTMean, TPOTMean float64
 	OutputTokensPerS   float64 // of the whole run
@@ -32,7 +42,18 @@ type BenchRow struct {
 type Lengths struct {
 	Mean     float64
 	Min, Max float64 // equal to Mean if only a constant or the mean is known
+	Known    LengthsKnown
 }
+
+// LengthsKnown is what a file says of lengths.
+type LengthsKnown uint8
+
+// What a file can say of lengths.
+const (
+	LengthsRange   LengthsKnown = iota // their range
+	LengthsLongest                     // the longest alone, which is then taken for all
+	LengthsMean                        // the mean alone, which is then taken for all
+)
 
 // Shape names the row's lengths, for errors by shape.
 type Shape struct{ Input, Output int }

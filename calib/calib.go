@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"maps"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -32,7 +31,9 @@ type Preset struct {
 	CostName         string               // name in engine.CostModels
 	Cost             engine.CostSpec      // owned by the caller of Load
 	PeakPrefillMS    float64              // a prompt token at the hardware's peak rate
+	KVEstimate       string               // the formula of Blocks, empty if a number was given
 	Assumptions      []results.Assumption // every number above; parameters as a study names them below fleet
+	Bench            PresetBench          // how the numbers were measured
 }
 
 // Names lists the presets in alphabetical order.
@@ -49,8 +50,11 @@ func Names() []string {
 	return names
 }
 
-// Load returns a preset by name.
+// Load returns a preset by name, or from the file at that path.
 func Load(name string) (*Preset, error) {
+	if IsFile(name) {
+		return loadFile(name)
+	}
 	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("no preset %q, wanted one of %s", name, strings.Join(Names(), ", "))
 	}
@@ -94,12 +98,14 @@ type presetFile struct {
 	Name             string               `yaml:"name"`
 	Description      string               `yaml:"description"`
 	BlockTokens      number               `yaml:"block_tokens"`
-	Blocks           number               `yaml:"kv_blocks"`
+	Blocks           number               `yaml:"kv_blocks"` // it or the facts
+	KVFacts          map[string]yaml.Node `yaml:"kv_facts"`
 	MaxBatchedTokens number               `yaml:"max_num_batched_tokens"`
 	MaxSeqs          number               `yaml:"max_num_seqs"`
 	TTFTOverheadS    number               `yaml:"ttft_overhead_s"`
 	Cost             map[string]yaml.Node `yaml:"cost"`
 	PeakPrefillMS    number               `yaml:"peak_prefill_token_ms"`
+	Bench            benchSection         `yaml:"bench"`
 }
 
 // Parse reads a preset file: every field must be there, with an origin and a
@@ -110,6 +116,9 @@ func Parse(data []byte) (*Preset, error) {
 		return nil, err
 	}
 	p := &Preset{Name: f.Name, Description: f.Description}
+	if err := p.estimateBlocks(&f); err != nil {
+		return nil, err
+	}
 	for _, n := range []struct {
 		name string
 		number
@@ -130,6 +139,10 @@ func Parse(data []byte) (*Preset, error) {
 	if err := p.parseCost(f.Cost); err != nil {
 		return nil, err
 	}
+	var err error
+	if p.Bench, err = f.Bench.parse(); err != nil {
+		return nil, err
+	}
 	return p, p.check()
 }
 
@@ -142,14 +155,35 @@ func (p *Preset) parseCost(fields map[string]yaml.Node) error {
 	}
 	delete(fields, "name")
 	p.CostName, p.Cost = name.Value, build()
+	return p.load("cost", fields, p.Cost)
+}
+
+// estimateBlocks fills in the number of KV blocks from the facts, if it is not
+// given.
+func (p *Preset) estimateBlocks(f *presetFile) error {
+	if f.Blocks != (number{}) || f.KVFacts == nil {
+		return nil
+	}
+	var facts KVFacts
+	if err := p.load("kv_facts", f.KVFacts, &facts); err != nil {
+		return err
+	}
+	blocks, formula, err := facts.KVBlocks(int(f.BlockTokens.Value))
+	p.KVEstimate = formula
+	f.Blocks = number{float64(blocks), results.Assumed, formula}
+	return err
+}
+
+// load fills a struct with numbers, of which none may be missing.
+func (p *Preset) load(parent string, fields map[string]yaml.Node, into any) error {
 	plain := yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		var n number
 		node := fields[field]
 		if err := node.Load(&n, yaml.WithKnownFields()); err != nil {
-			return fmt.Errorf("cost.%s: %w", field, err)
+			return fmt.Errorf("%s.%s: %w", parent, field, err)
 		}
-		if err := p.assume("cost."+field, n); err != nil {
+		if err := p.assume(parent+"."+field, n); err != nil {
 			return err
 		}
 		var key, value yaml.Node
@@ -159,21 +193,16 @@ func (p *Preset) parseCost(fields map[string]yaml.Node) error {
 		}
 		plain.Content = append(plain.Content, &key, &value)
 	}
-	if err := plain.Load(p.Cost, yaml.WithKnownFields()); err != nil {
-		return fmt.Errorf("cost: %w", err)
+	if err := plain.Load(into, yaml.WithKnownFields()); err != nil {
+		return fmt.Errorf("%s: %w", parent, err)
 	}
-	return p.wantAll(fields)
-}
-
-// wantAll refuses a preset that leaves a parameter of its cost model unsaid.
-func (p *Preset) wantAll(fields map[string]yaml.Node) error {
 	var all yaml.Node
-	if err := all.Encode(p.Cost); err != nil {
+	if err := all.Encode(into); err != nil {
 		return err
 	}
 	for i := 0; i < len(all.Content); i += 2 {
 		if _, ok := fields[all.Content[i].Value]; !ok {
-			return fmt.Errorf("cost.%s: missing", all.Content[i].Value)
+			return fmt.Errorf("%s.%s: missing", parent, all.Content[i].Value)
 		}
 	}
 	return nil
@@ -181,13 +210,8 @@ func (p *Preset) wantAll(fields map[string]yaml.Node) error {
 
 // assume notes a number and refuses one without a known origin and a source.
 func (p *Preset) assume(name string, n number) error {
-	switch {
-	case n.Origin != results.Measured && n.Origin != results.Fitted && n.Origin != results.Assumed:
-		return fmt.Errorf("%s: origin %q, wanted measured, fitted or assumed", name, n.Origin)
-	case n.Source == "":
-		return fmt.Errorf("%s: no source", name)
-	case !(n.Value >= 0) || math.IsInf(n.Value, 0):
-		return fmt.Errorf("%s: must be a number of at least 0, got %v", name, n.Value)
+	if err := checkNumber(name, n); err != nil {
+		return err
 	}
 	p.Assumptions = append(p.Assumptions, results.Assumption{Parameter: name, Value: n.Value, Origin: n.Origin, Source: n.Source})
 	return nil

@@ -9,7 +9,7 @@ import (
 // carries an origin for every number, and its fastest prefill stays below the
 // hardware's peak (Parse refuses the rest).
 func TestPresets(t *testing.T) {
-	if len(Names()) < 4 {
+	if len(Names()) < 7 {
 		t.Fatalf("presets: %v", Names())
 	}
 	for _, name := range Names() {
@@ -24,19 +24,21 @@ func TestPresets(t *testing.T) {
 		if want := 11; len(p.Assumptions) != want {
 			t.Errorf("%s: %d numbers, want %d", name, len(p.Assumptions), want)
 		}
+		if p.Bench.Setup.Model == "" && name != "paper-70b-fp8" {
+			t.Errorf("%s: does not say of which model it is", name)
+		}
 	}
 }
 
 func TestMeasuredBlocks(t *testing.T) {
-	p, err := Load("llama-3.3-70b-fp8-h100-tp2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Blocks != 40071 {
-		t.Errorf("KV blocks %d, the paper measured 40071 (section 4)", p.Blocks)
-	}
-	if got := PrefillSecondsPerToken(p.Cost.Build()); got < 75.5e-6 || got > 75.7e-6 {
-		t.Errorf("prefill %v s a token, want 75.6e-6", got)
+	for name, want := range map[string]int{"llama-3.3-70b-fp8-h100-96gb-tp2": 40071, "llama-3.1-70b-bf16-h100-tp4": 461376 / 16} {
+		p, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Blocks != want {
+			t.Errorf("%s: KV blocks %d, measured were %d", name, p.Blocks, want)
+		}
 	}
 }
 
@@ -53,15 +55,20 @@ func TestParseRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, from, to, want string }{
-		{"beats the peak", "prefill_token_ms: {value: 0.0756", "prefill_token_ms: {value: 0.0140", "beats the hardware's peak"},
+		{"beats the peak", "prefill_token_ms: {value: 0.0752", "prefill_token_ms: {value: 0.0140", "beats the hardware's peak"},
 		{"unknown field", "kv_blocks:", "kv_blobs:", "kv_blobs"},
-		{"no origin", "origin: measured, source: \"CacheRoute", "source: \"CacheRoute", "kv_blocks: origin"},
+		{"no origin", "origin: fitted, source: \"3 KV-bound", "source: \"3 KV-bound", "kv_blocks: origin"},
 		{"no source", "source: setting of the InferenceMAX runs of 2025-10-29", "source: ''", "max_num_batched_tokens: no source"},
-		{"NaN", "value: 16.66", "value: .nan", "cost.base_ms"},
+		{"NaN", "value: 16.67", "value: .nan", "cost.base_ms"},
 		{"missing", "  sequence_ms:", "  #", "cost.sequence_ms: missing"},
 		{"unknown model", "name: linear", "name: magic", "cost.name"},
 		{"unknown coefficient", "  sequence_ms:", "  sequences_ms:", "sequences_ms"},
-		{"no blocks", "value: 40071", "value: 0", "kv_blocks"},
+		{"no blocks", "value: 14350", "value: 0", "kv_blocks"},
+		{"unknown setup", "engine: vllm", "motor: vllm", "bench.setup: unknown field \"motor\""},
+		{"setup", `tensor_parallel: "2"`, `tensor_parallel: "0"`, "bench.setup.tensor_parallel: read \"0\""},
+		{"bench", "length_ratio: {value: 0.8", "length_ratio: {value: 8", "bench.length_ratio: must lie"},
+		{"bench source", "length_ratio: {value: 0.8, origin: measured", "length_ratio: {value: 0.8, origin: ''", "bench.length_ratio: origin"},
+		{"yes or no", "no_prefix_caching: {value: 1", "no_prefix_caching: {value: 2", "bench.no_prefix_caching: must be 0 or 1"},
 	} {
 		bad := strings.Replace(string(good), c.from, c.to, 1)
 		if bad == string(good) {

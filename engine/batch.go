@@ -46,7 +46,7 @@ func (e *Engine) admit(budget int32, out []Outcome) []Outcome {
 	for budget > 0 && e.waiting.len() > 0 && len(e.decoders)+len(e.chunks) < e.cfg.MaxSeqs {
 		j := e.waiting.front()
 		// The last token is always computed, and only whole blocks are shared.
-		hit, inFree := e.cache.match(j, (j.target-1)/int32(e.cfg.BlockTokens))
+		hit, inFree := e.cache.match(j, e.cfg.reusable(j.target))
 		computed := hit * int32(e.cfg.BlockTokens)
 		tokens := min(budget, j.target-computed)
 		if int64(e.cache.blocksFor(computed+tokens)-hit+inFree) > e.cache.free {

@@ -13,6 +13,10 @@ type Config struct {
 	MaxBatchedTokens int // token budget of a step (vLLM max_num_batched_tokens)
 	MaxSeqs          int // running sequences (vLLM max_num_seqs)
 	Cost             CostModel
+
+	// NoPrefixCaching makes each admission compute all tokens, as benches of
+	// unique prompts are often run; what a preempted sequence had is lost.
+	NoPrefixCaching bool
 }
 
 // Check returns nil or an error that starts with the offending field as a
@@ -39,4 +43,13 @@ func (c Config) Check() error {
 		return fmt.Errorf("cost: no cost model")
 	}
 	return nil
+}
+
+// reusable is how many blocks of a sequence of so many tokens may come from the
+// cache: whole ones, and never the one with the last token.
+func (c *Config) reusable(tokens int32) int32 {
+	if c.NoPrefixCaching {
+		return 0
+	}
+	return (tokens - 1) / int32(c.BlockTokens)
 }

@@ -1,6 +1,11 @@
 package engine
 
-import "cacheroute/sim/clock"
+import (
+	"fmt"
+	"math"
+
+	"cacheroute/sim/clock"
+)
 
 // Batch is what the price of a step depends on.
 type Batch struct {
@@ -42,5 +47,43 @@ type CostSpec interface {
 // CostModels is the table of cost models by name: a parameter struct with its
 // defaults, to be decoded into.
 var CostModels = map[string]func() CostSpec{
-	"linear": func() CostSpec { return &Linear{} },
+	"linear":   func() CostSpec { return &Linear{} },
+	"overlap":  func() CostSpec { return &Overlap{} },
+	"table":    func() CostSpec { return &Table{} },
+	"roofline": func() CostSpec { return newRoofline() },
+}
+
+// CostFiles is a CostSpec that may take its numbers from files.
+type CostFiles interface {
+	// Files returns where the spec names files, so that a caller can resolve
+	// them against the study's folder and hash them.
+	Files() []*string
+	// Read reads them; Build after it uses what was read.
+	Read() error
+}
+
+// longest is the most that a step or span is priced at, 53 days. It keeps
+// absurd products of allowed parameters from overflowing.
+const longest = 1 << 62
+
+// bounded is an integer price with its approximation in floating point, which
+// tells whether the integer has overflowed.
+func bounded(exact int64, rough float64) clock.Time {
+	if rough >= longest {
+		return longest
+	}
+	return clock.Time(exact)
+}
+
+// picoseconds rounds a time in milliseconds.
+func picoseconds(ms float64) int64 {
+	return int64(math.RoundToEven(min(ms*float64(clock.Millisecond), longest)))
+}
+
+// between refuses a parameter outside lo..hi, NaN included.
+func between(name string, x, lo, hi float64) error {
+	if x >= lo && x <= hi {
+		return nil
+	}
+	return fmt.Errorf("%s: must lie between %v and %v, got %v", name, lo, hi, x)
 }

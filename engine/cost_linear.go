@@ -60,11 +60,14 @@ func (l *Linear) Build() CostModel {
 type linear struct{ base, sequence, context, prefill, attention int64 }
 
 func (l linear) StepTime(b Batch) clock.Time {
-	return clock.Time(l.base + l.sequence*int64(b.Decodes) + l.context*b.DecodeContext +
-		l.prefill*b.Prefill + l.attention*b.PrefillWork/2)
+	exact := l.base + l.sequence*int64(b.Decodes) + l.context*b.DecodeContext +
+		l.prefill*b.Prefill + l.attention*b.PrefillWork/2
+	rough := float64(l.base) + float64(float64(l.sequence)*float64(b.Decodes)) + float64(float64(l.context)*float64(b.DecodeContext)) +
+		float64(float64(l.prefill)*float64(b.Prefill)) + float64(float64(l.attention)*float64(b.PrefillWork))
+	return bounded(exact, rough)
 }
 
 func (l linear) DecodeSpan(n int, context, k int64) clock.Time {
-	step := l.base + l.sequence*int64(n) + l.context*context
-	return clock.Time(k*step + l.context*int64(n)*(k*(k-1)/2))
+	step := l.StepTime(Batch{Decodes: n, DecodeContext: context})
+	return arithmetic(int64(step), l.context*int64(n), float64(l.context)*float64(n), k)
 }

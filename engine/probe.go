@@ -43,6 +43,6 @@ func (e *Engine) Cached(r *workload.Request, now clock.Time) int {
 	e.sync(now)
 	e.asked.Request = r
 	size := int32(e.cfg.BlockTokens)
-	hit, _ := e.cache.match(&e.asked, (r.PromptTokens-1)/size)
+	hit, _ := e.cache.match(&e.asked, e.cfg.reusable(r.PromptTokens))
 	return int(hit * size)
 }

@@ -36,8 +36,9 @@ func allSpecs() map[string]Spec {
 	specs := map[string]Spec{
 		"flat-lb replacement":  &FlatLB{Replacement: true},
 		"dualmap never warm":   &DualMap{Theta: 0, TimePerToken: 1, Vnodes: 1},
-		"preble last min p2c":  &Preble{History: "last", HistoryExpiry: 1, CapBase: "min", CapFactor: 2, Spill: "p2c"},
+		"preble last min p2c":  &Preble{History: "last", HistoryExpiry: 1, CapBase: "min", CapFactor: 2, Admits: "after", Spill: "p2c"},
 		"cacheroute replicas":  &CacheRoute{Slots: 5, QCap: 0.5, Admit: "skip", Placement: "random", Replication: true, Tie: "random", EnforceW: true, ColdInit: "none", Dispatch: "rr"},
+		"llm-d forgetful":      &LLMD{QueueWeight: 2, PrefixWeight: 1, BlockTokens: 64, MaxBlocks: 40, CapacityBlocks: 100},
 		"cacheroute few slots": &CacheRoute{Slots: 1, QCap: 0.5, Admit: "stop", Placement: "lpt", Replication: true, Tie: "index", ColdInit: "uniform", Dispatch: "inflight"},
 	}
 	for name, build := range Policies {
@@ -79,6 +80,7 @@ func newHarness(t testing.TB, spec Spec, env Env) *harness {
 	}
 	h := &harness{policy: policy, view: NewView(env.Destinations, 0), env: env, rng: rand.New(rand.NewPCG(3, 3))}
 	h.observer, _ = policy.(Observer)
+	h.view.Observe(crowd{h.view})
 	sum := 0.0
 	for k, rate := range env.Rates {
 		for range 1 + int(200*rate) {
@@ -91,6 +93,17 @@ func newHarness(t testing.TB, spec Spec, env Env) *harness {
 	h.at = make([]int, len(h.open))
 	return h
 }
+
+// crowd is a fleet whose destinations run three requests at a time, each with a
+// tenth of the KV blocks, and hold some part of every key's prompts.
+type crowd struct{ view *View }
+
+func (c crowd) Signal(i int) Signal {
+	q := c.view.InFlight(i)
+	return Signal{Waiting: max(0, q-3), Running: min(q, 3), KVUsage: float64(min(q, 3)) / 10}
+}
+
+func (crowd) Cached(r *workload.Request, i int) int { return (int(r.Key) + 7*i) % 5 * 800 }
 
 func (h *harness) step() int {
 	n, hold := h.request.Index, int64(len(h.open))
@@ -166,7 +179,8 @@ func TestChecks(t *testing.T) {
 		"history_expiry_s: ":             &Preble{History: "set", HistoryExpiry: nan},
 		"cap_base: ":                     &Preble{History: "set"},
 		"cap_factor: ":                   &Preble{History: "set", CapBase: "mean", CapFactor: -1},
-		"spill: ":                        &Preble{History: "set", CapBase: "mean"},
+		"admits: ":                       &Preble{History: "set", CapBase: "mean"},
+		"spill: ":                        &Preble{History: "set", CapBase: "mean", Admits: "after"},
 		"slots: ":                        &CacheRoute{},
 		"q_cap_qps: ":                    &CacheRoute{Slots: 1, QCap: nan},
 		"admit: ":                        &CacheRoute{Slots: 1},
@@ -174,6 +188,12 @@ func TestChecks(t *testing.T) {
 		"tie: ":                          &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt"},
 		"cold_init: ":                    &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index"},
 		"dispatch: ":                     &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index", ColdInit: "none"},
+		"queue_weight: ":                 &LeastLoaded{QueueWeight: nan},
+		"kv_weight: ":                    &LeastLoaded{KVWeight: -1},
+		"prefix_weight: ":                &LLMDPrecise{PrefixWeight: math.Inf(1)},
+		"block_tokens: ":                 &LLMD{},
+		"max_blocks: ":                   &LLMD{BlockTokens: 16},
+		"capacity_blocks: ":              &LLMD{BlockTokens: 16, MaxBlocks: 256},
 	} {
 		if err := spec.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%T: %v, want %q", spec, err, want)

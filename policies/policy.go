@@ -1,7 +1,8 @@
 // Package policies chooses a destination for each request and builds the
 // routing table of the paper (Plan, Algorithm 1). A policy knows what a
 // client-side router can know: the request's key and prompt identity, and the
-// router's own count of requests in flight. It never sees an engine.
+// router's own count of requests in flight. Only an Insider also sees what
+// engines report of themselves.
 package policies
 
 import (
@@ -20,6 +21,11 @@ var Policies = map[string]func() Spec{
 	"dualmap":    func() Spec { return &DualMap{Theta: 1.75, Vnodes: defaultVnodes} },
 	"preble":     func() Spec { return newPreble() },
 	"cacheroute": func() Spec { return NewCacheRoute() },
+
+	"random":        func() Spec { return &Random{} },
+	"least-loaded":  func() Spec { return &LeastLoaded{QueueWeight: 2, KVWeight: 2} },
+	"llm-d":         func() Spec { return newLLMD() },
+	"llm-d-precise": func() Spec { return &LLMDPrecise{QueueWeight: 1, KVWeight: 1, PrefixWeight: 2} },
 }
 
 // Policy maps a request to a destination. One value serves one run.

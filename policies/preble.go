@@ -26,19 +26,23 @@ type Preble struct {
 	// HistoryExpiry drops a destination that has not served the key for that
 	// long, in seconds; Preble's window is 3 minutes.
 	HistoryExpiry float64 `yaml:"history_expiry_s" jsonschema:"minimum=0,maximum=1e6"`
-	// CapBase is what the factor multiplies: the mean load with the request
-	// added, (m+1)/R, or that of the least-loaded destination, min q + 1
-	// (Preble's own threshold is heaviest over lightest).
+	// CapBase is what the factor multiplies: the mean load or that of the
+	// least-loaded destination (Preble's own threshold is heaviest over
+	// lightest).
 	CapBase string `yaml:"cap_base" jsonschema:"enum=mean,enum=min"`
 	// CapFactor is the load cap in units of the base, to the millionth.
 	CapFactor float64 `yaml:"cap_factor" jsonschema:"minimum=0,maximum=1000"`
+	// Admits says which loads are compared: after, those with the request added,
+	// q+1 <= max(1, factor*(m+1)/R), as a bound on loads is meant; before, those
+	// without it, q <= factor*m/R, which spills less at low loads.
+	Admits string `yaml:"admits" jsonschema:"enum=before,enum=after"`
 	// Spill is where a request goes when its history is full or empty: the
 	// least-loaded destination of all, or the better of two random ones.
 	Spill string `yaml:"spill" jsonschema:"enum=global_min,enum=p2c"`
 }
 
 func newPreble() *Preble {
-	return &Preble{History: "set", HistoryExpiry: 180, CapBase: "mean", CapFactor: 1.5, Spill: "global_min"}
+	return &Preble{History: "set", HistoryExpiry: 180, CapBase: "mean", CapFactor: 1.5, Admits: "after", Spill: "global_min"}
 }
 
 // About implements Spec.
@@ -53,6 +57,7 @@ func (s *Preble) Check() error {
 		within("history_expiry_s", s.HistoryExpiry, 0, 1e6),
 		oneOf("cap_base", s.CapBase, "mean", "min"),
 		within("cap_factor", s.CapFactor, 0, 1000),
+		oneOf("admits", s.Admits, "before", "after"),
 		oneOf("spill", s.Spill, "global_min", "p2c"))
 }
 
@@ -63,6 +68,7 @@ func (s *Preble) Build(env Env) (Policy, error) {
 		onlyOne: s.History == "last",
 		expiry:  clock.FromSeconds(s.HistoryExpiry),
 		overMin: s.CapBase == "min",
+		after:   s.Admits == "after",
 		factor:  millionths(s.CapFactor),
 		twoRand: s.Spill == "p2c",
 		flat:    twoChoices{rng: env.Rand},
@@ -75,6 +81,7 @@ type preble struct {
 	onlyOne bool
 	expiry  clock.Time
 	overMin bool
+	after   bool
 	factor  int64 // in millionths
 	twoRand bool
 	flat    twoChoices
@@ -123,11 +130,14 @@ func leastVisited(h []visit, v *View, lightest int) int {
 
 // limit is the most requests in flight with which a destination takes one more.
 func (p *preble) limit(v *View, lightest int) int {
-	base, per := int64(v.Total()+1), int64(v.Destinations())
+	base, per := int64(v.Total()), int64(v.Destinations())
 	if p.overMin {
-		base, per = int64(lightest+1), 1
+		base, per = int64(lightest), 1
 	}
-	return max(0, int(p.factor*base/(million*per))-1)
+	if p.after {
+		return max(0, int(p.factor*(base+1)/(million*per))-1)
+	}
+	return int(p.factor * base / (million * per))
 }
 
 // spill adds the destination of a spilled request to the history and returns

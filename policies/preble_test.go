@@ -23,9 +23,17 @@ func (p *plainPreble) allowed(key int32, v *View) map[int]bool {
 	for d := range v.Destinations() {
 		least, total = min(least, v.InFlight(d)), total+v.InFlight(d)
 	}
-	base := float64(total+1) / float64(v.Destinations())
+	one := 0.0
+	if p.s.Admits == "after" {
+		one = 1
+	}
+	base := (float64(total) + one) / float64(v.Destinations())
 	if p.s.CapBase == "min" {
-		base = float64(least + 1)
+		base = float64(least) + one
+	}
+	most := p.s.CapFactor * base
+	if p.s.Admits == "after" {
+		most = max(1, most)
 	}
 	best, when := -1, clock.Time(0)
 	for d, at := range p.seen[key] {
@@ -33,7 +41,7 @@ func (p *plainPreble) allowed(key int32, v *View) map[int]bool {
 			delete(p.seen[key], d)
 			continue
 		}
-		if float64(v.InFlight(d)+1) > max(1, p.s.CapFactor*base) {
+		if float64(v.InFlight(d))+one > most {
 			continue
 		}
 		if best < 0 || v.InFlight(d) < v.InFlight(best) || v.InFlight(d) == v.InFlight(best) && at > when {
@@ -66,6 +74,7 @@ func TestPrebleAgainstScan(t *testing.T) {
 			HistoryExpiry: 20,
 			CapBase:       rapid.SampledFrom([]string{"mean", "min"}).Draw(t, "cap_base"),
 			CapFactor:     rapid.SampledFrom([]float64{1.5, 1, 2.25}).Draw(t, "cap_factor"),
+			Admits:        rapid.SampledFrom([]string{"before", "after"}).Draw(t, "admits"),
 			Spill:         rapid.SampledFrom([]string{"global_min", "p2c"}).Draw(t, "spill"),
 		}
 		n := rapid.IntRange(1, 8).Draw(t, "destinations") // eighths: floats are exact

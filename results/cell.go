@@ -53,7 +53,8 @@ type Cell struct {
 
 	Imbalance   Float `json:"imbalance" parquet:"imbalance"`       // max over mean of requests per destination
 	FailureRate Float `json:"failure_rate" parquet:"failure_rate"` // all that did not complete, over requests
-	// Completed requests, and their output tokens, over the window's length.
+	// Completed requests, and their output tokens, over the window's length; of a
+	// stage, until the last of its requests has ended.
 	ThroughputQPS   Float `json:"throughput_qps" parquet:"throughput_qps"`
 	OutputTokensPer Float `json:"output_tokens_per_s" parquet:"output_tokens_per_s"`
 	Preemptions     int64 `json:"preemptions" parquet:"preemptions"`

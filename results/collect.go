@@ -26,7 +26,9 @@ type Collector struct {
 	hit                  [workload.SegmentKinds]int64
 	emitted              int64 // tokens of completed requests
 	preemptions          int64
-	timeline             timeline // of the whole run
+	timeline             timeline   // of the whole run
+	lastEnd              clock.Time // of a request
+	untilEnd             bool       // rates are over the time until lastEnd
 
 	unsound      int64 // records that contradict themselves, of the window
 	firstUnsound Record
@@ -57,6 +59,11 @@ func NewCollector(w Window, keys, destinations, expect int) *Collector {
 		timeline:    newTimeline(),
 	}
 }
+
+// UntilDrained makes throughput and output rate those of the time from the
+// window's start until the last of its requests has ended, as benches reckon
+// that wait for their answers.
+func (c *Collector) UntilDrained() { c.untilEnd = true }
 
 // Arrived counts an arrival. Each is to be told once, in order of time.
 func (c *Collector) Arrived(r *workload.Request) {
@@ -95,6 +102,7 @@ func (c *Collector) Add(rec *Record) {
 	if !c.window.Holds(rec.Arrival) {
 		return
 	}
+	c.lastEnd = max(c.lastEnd, rec.Arrival+rec.E2E)
 	c.status[rec.Status]++
 	c.destination[rec.Destination]++
 	c.preemptions += int64(rec.Preemptions)
@@ -110,14 +118,14 @@ func (c *Collector) Add(rec *Record) {
 	if rec.Status != Completed {
 		return
 	}
-	if !rec.Admitted || rec.Emitted != rec.Output || rec.TTFT < 0 || rec.TTFT > rec.E2E {
+	if !rec.Admitted || rec.Emitted != rec.Output || rec.TTFT < 0 || rec.TTFT > rec.E2E-rec.Handling {
 		c.contradiction(rec)
 	}
 	c.emitted += int64(rec.Emitted)
 	c.ttft.add(rec.TTFT)
 	c.e2e.add(rec.E2E)
 	if rec.Emitted > 1 {
-		c.tpot.add((rec.E2E - rec.TTFT) / clock.Time(rec.Emitted-1))
+		c.tpot.add((rec.E2E - rec.Handling - rec.TTFT) / clock.Time(rec.Emitted-1))
 	}
 }
 
@@ -152,6 +160,10 @@ func (c *Collector) Cell(f FleetTotals) Cell {
 	completed := c.status[Completed]
 	n := int(c.arrived)
 	length := c.length().Seconds()
+	served := length
+	if c.untilEnd {
+		served = max(0, c.lastEnd-c.window.From).Seconds()
+	}
 	cell := Cell{
 		WindowS:  Float(length),
 		Requests: c.arrived, Completed: completed,
@@ -165,8 +177,8 @@ func (c *Collector) Cell(f FleetTotals) Cell {
 
 		Imbalance:       imbalance(c.destination),
 		FailureRate:     ratio(c.arrived-completed, c.arrived),
-		ThroughputQPS:   perSecond(completed, length),
-		OutputTokensPer: perSecond(c.emitted, length),
+		ThroughputQPS:   perSecond(completed, served),
+		OutputTokensPer: perSecond(c.emitted, served),
 		Preemptions:     c.preemptions,
 
 		AskedQPS: undefined, AskedGapCV: undefined, AskedGini: undefined,
@@ -179,6 +191,9 @@ func (c *Collector) Cell(f FleetTotals) Cell {
 	c.fillHits(&cell)
 	f.fill(&cell)
 	cell.Warnings = warnings(c.arrived)
+	if early, late := c.timeline.growth(c.window); c.arrived >= growthRequests && late > growthFactor*(early+1) {
+		cell.Warnings = append(cell.Warnings, fmt.Sprintf("requests in flight grow from %.3g to %.3g within the window: not sustained for longer", early, late))
+	}
 	return cell
 }
 
@@ -225,6 +240,14 @@ func perSecond(n int64, seconds float64) Float {
 	}
 	return Float(float64(n) / seconds)
 }
+
+// A run whose requests in flight grow like this from the second to the last
+// quarter of its window is overloaded: what passes an objective here fails it in
+// a longer window. Fewer requests tell nothing.
+const (
+	growthFactor   = 1.25
+	growthRequests = 400
+)
 
 // warnings says what is doubtful in a cell of n measured requests. Nearest rank
 // takes the largest of n values for p99 as soon as n < 100.

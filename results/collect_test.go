@@ -114,6 +114,24 @@ func TestOpenWindowEndsWithItsLastArrival(t *testing.T) {
 	}
 }
 
+// Rates until drained count the time in which the window's requests were served,
+// those that arrived before or after it aside.
+func TestRatesUntilDrained(t *testing.T) {
+	const s = clock.Second
+	c := NewCollector(Window{10 * s, 20 * s}, 1, 1, 5)
+	c.UntilDrained()
+	for _, at := range []clock.Time{5, 10, 19, 20} {
+		tell(c, 0, ended(at*s, s, 2*s, 0))
+	}
+	cell := c.Cell(FleetTotals{})
+	if cell.WindowS != 10 || cell.RealisedQPS != 0.2 {
+		t.Errorf("window %v s with %v requests/s, wanted the window's own", cell.WindowS, cell.RealisedQPS)
+	}
+	if cell.ThroughputQPS != 2./11 || cell.OutputTokensPer != 22./11 {
+		t.Errorf("%v requests/s and %v tokens/s, wanted 2 of 11 tokens until the second ended", cell.ThroughputQPS, cell.OutputTokensPer)
+	}
+}
+
 func TestCheckFindsLostAndTwiceCounted(t *testing.T) {
 	w := Window{0, 10}
 	for name, c := range map[string]struct {

@@ -22,6 +22,9 @@ var temporaries atomic.Int64
 func WriteFileAtomic(path string, write func(io.Writer) error) (err error) {
 	name := fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(path), os.Getpid(), temporaries.Add(1))
 	temporary := filepath.Join(filepath.Dir(path), name)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return cannotWrite(path, fmt.Errorf("it is there and not a regular file"))
+	}
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return cannotWrite(path, err)

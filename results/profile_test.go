@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -82,4 +83,30 @@ func TestECDFIsExactAtItsPoints(t *testing.T) {
 			near(t, e.Seconds[i], octaveEdge(first+i).Seconds())
 		}
 	})
+}
+
+// A run whose load grows through the window says so; a steady one, or one of few
+// requests, does not.
+func TestGrowthIsDoubted(t *testing.T) {
+	for _, c := range []struct {
+		requests int
+		slope    float64
+		doubted  bool
+	}{{2000, 0, false}, {2000, 1, true}, {100, 1, false}} {
+		window := Window{From: 10 * clock.Second, To: 50 * clock.Second}
+		col := NewCollector(window, 1, 1, c.requests)
+		for i := range c.requests {
+			at := clock.FromSeconds(50 * float64(i) / float64(c.requests))
+			col.Arrived(&workload.Request{At: at, PromptTokens: 1, OutputTokens: 1})
+			col.Load(at, 100+int64(c.slope*at.Seconds()*4), 0)
+			col.Add(&Record{Arrival: at, Status: TimedOut, Prompt: 1})
+		}
+		got := false
+		for _, w := range col.Cell(FleetTotals{End: window.To}).Warnings {
+			got = got || strings.Contains(w, "requests in flight grow")
+		}
+		if got != c.doubted {
+			t.Errorf("%d requests, %v more in flight a second: doubted %v", c.requests, 4*c.slope, got)
+		}
+	}
 }

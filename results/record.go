@@ -36,6 +36,7 @@ type Record struct {
 	Arrival     clock.Time // instant, at the router
 	TTFT        clock.Time // span from arrival to first token; only if Emitted > 0
 	E2E         clock.Time // span from arrival to the end, whatever the end was
+	Handling    clock.Time // part of E2E after the last token, in the client
 	Key         int32
 	Destination int32
 	Prompt      int32 // prompt tokens

@@ -150,7 +150,7 @@ func (w *RequestWriter) row(rec *Record) {
 	}
 	if rec.Status == Completed && rec.Emitted > 1 {
 		r.TPOT = &w.values[2*n+1]
-		*r.TPOT = int64((rec.E2E - rec.TTFT) / clock.Time(rec.Emitted-1))
+		*r.TPOT = int64((rec.E2E - rec.Handling - rec.TTFT) / clock.Time(rec.Emitted-1))
 	}
 	if len(w.rows) == requestBatch {
 		w.flush()

@@ -64,3 +64,20 @@ func (t *timeline) halve() {
 	}
 	t.bins = t.bins[:half]
 }
+
+// growth is the mean number of requests in flight, as arrivals saw it, in the
+// second and in the last quarter of the window. A window is followed to its last
+// arrival if it has no end.
+func (t *timeline) growth(w Window) (early, late float64) {
+	to := min(w.To, clock.Time(len(t.bins))<<t.shift)
+	quarter := (to - w.From) / 4
+	mean := func(from, to clock.Time) float64 {
+		var n, sum int64
+		for i := int(from >> t.shift); i < len(t.bins) && clock.Time(i)<<t.shift < to; i++ {
+			n += t.bins[i].requests
+			sum += t.bins[i].inFlight
+		}
+		return float64(sum) / float64(n)
+	}
+	return mean(w.From+quarter, w.From+2*quarter), mean(w.From+3*quarter, to)
+}

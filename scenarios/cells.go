@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"cacheroute/calib"
+	"cacheroute/engine"
 	"cacheroute/policies"
 	"cacheroute/results"
 	"cacheroute/sim"
@@ -51,8 +52,16 @@ func Prepare(s *Study, atSpeeds []float64) (*Runner, error) {
 }
 
 func (r *Runner) build(atSpeeds []float64) (err error) {
+	if c, ok := r.Study.Fleet.Cost.Spec.(engine.CostFiles); ok {
+		if err := c.Read(); err != nil {
+			return err
+		}
+	}
 	t := r.Study.Workload.Trace
 	if t == nil {
+		if s := r.Study; s.Measure.ByStage && len(s.LoadsQPS) == 0 {
+			s.LoadsQPS = s.stageRates()
+		}
 		r.load, err = workload.NewSynthetic(r.Study.Workload.Synthetic.spec())
 		return err
 	}
@@ -76,7 +85,7 @@ func (r *Runner) rehearse() error {
 	s := r.Study
 	streams := clock.Streams{Seed: s.Seeds[0]}
 	for _, q := range []float64{slices.Min(s.LoadsQPS), slices.Max(s.LoadsQPS)} {
-		if _, err := r.load.Open(q, streams); err != nil {
+		if _, err := r.load.Open(r.offered(q), streams); err != nil {
 			return fmt.Errorf("%s: at %v requests/s: %w", s.Name, q, err)
 		}
 		for i := range s.Policies {
@@ -97,9 +106,11 @@ func (r *Runner) sumInputs() error {
 			return err
 		}
 		r.inputs = []results.FileSum{{Name: h.Path, Bytes: info.Size(), SHA256: h.SHA256}}
-		return nil
 	}
 	for _, f := range r.Study.files() {
+		if r.trace != nil && f == &r.Study.Workload.Trace.File {
+			continue
+		}
 		sum, err := results.SumFile(*f, *f)
 		if err != nil {
 			return err
@@ -119,6 +130,9 @@ func (r *Runner) notice() error {
 	if n := count[results.Fitted]; n > 0 {
 		r.Notices = append(r.Notices, fmt.Sprintf("preset %s: %s (numbers: %d measured, %d fitted, %d assumed)",
 			p.Name, p.Description, count[results.Measured], n, count[results.Assumed]))
+	}
+	if p.KVEstimate != "" && p.Blocks == r.Study.Fleet.KVBlocks {
+		r.Notices = append(r.Notices, fmt.Sprintf("preset %s: kv_blocks %d: %s", p.Name, p.Blocks, p.KVEstimate))
 	}
 	if ms := 1e3 * calib.PrefillSecondsPerToken(r.Study.Fleet.Cost.Spec.Build()); ms < p.PeakPrefillMS {
 		r.Notices = append(r.Notices, fmt.Sprintf("fleet.cost: %.3g ms a prompt token is faster than the hardware of preset %s can be (%.3g ms): hits will save too little",
@@ -146,7 +160,7 @@ func (r *Runner) Cell(i int) Cell {
 func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*results.Record)) (results.Cell, *results.Profile, error) {
 	s := r.Study
 	streams := clock.Streams{Seed: c.Seed}
-	source, err := r.load.Open(c.LoadQPS, streams)
+	source, err := r.load.Open(r.offered(c.LoadQPS), streams)
 	if err != nil {
 		return results.Cell{}, nil, err
 	}
@@ -154,8 +168,11 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if err != nil {
 		return results.Cell{}, nil, err
 	}
-	window := r.window()
+	window, end := r.window(c)
 	collector := results.NewCollector(window, r.load.Keys(), s.Fleet.Destinations, r.room(c.LoadQPS))
+	if s.Measure.ByStage {
+		collector.UntilDrained()
+	}
 	counted := &countedSource{source: source, ctx: ctx, tally: tally}
 	source = counted
 	if closed, ok := counted.source.(workload.Closed); ok {
@@ -165,11 +182,12 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 		Destinations:   s.Fleet.Destinations,
 		Engine:         s.Fleet.Engine(),
 		TTFTOverhead:   clock.FromSeconds(s.Fleet.TTFTOverheadS),
+		ClientOverhead: clock.FromSeconds(s.Fleet.ClientOverheadS),
 		Source:         source,
 		Policy:         policy,
 		SignalInterval: clock.FromSeconds(s.Fleet.SignalIntervalS),
 		Deadline:       clock.FromSeconds(s.Measure.DeadlineS),
-		End:            window.To,
+		End:            end,
 		Collector:      collector,
 		Each:           each,
 	})
@@ -196,7 +214,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 
 // policy builds the policy of a cell from what a router could know.
 func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) {
-	rates, err := r.load.Rates(c.LoadQPS)
+	rates, err := r.load.Rates(r.offered(c.LoadQPS))
 	if err != nil {
 		return nil, err
 	}
@@ -217,20 +235,27 @@ func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) 
 // Trace is the recorded workload, nil if it is generated.
 func (r *Runner) Trace() *workload.Trace { return r.trace }
 
-// window is the measured part of a run.
-func (r *Runner) window() results.Window {
+// window is the measured part of a run, and end the instant at which its
+// arrivals are closed.
+func (r *Runner) window(c Cell) (w results.Window, end clock.Time) {
 	m := &r.Study.Measure
-	from := clock.FromSeconds(m.WarmupS)
-	if m.DurationS == 0 {
-		return results.Window{From: from, To: clock.Never}
+	if m.ByStage {
+		return r.Study.stageWindow(c.LoadQPS), clock.Never
 	}
-	return results.Window{From: from, To: from + clock.FromSeconds(m.DurationS)}
+	w.From, w.To = clock.FromSeconds(m.WarmupS), clock.Never
+	if m.DurationS > 0 {
+		w.To = w.From + clock.FromSeconds(m.DurationS)
+	}
+	return w, w.To
 }
 
 // requests is about how many requests arrive in a span at the given load.
 func (r *Runner) requests(qps, seconds float64) float64 {
 	if r.trace != nil {
 		return float64(r.trace.Header().RowsKept)
+	}
+	if r.Study.Measure.ByStage {
+		return r.Study.staged().Requests()
 	}
 	return qps * seconds
 }

@@ -70,6 +70,7 @@ func (s *Study) checkFleet(c *checker) {
 	}
 	c.within("fleet.destinations", float64(f.Destinations), 1, maxDestinations)
 	c.within("fleet.ttft_overhead_s", f.TTFTOverheadS, 0, 1000)
+	c.within("fleet.client_overhead_s", f.ClientOverheadS, 0, 1000)
 	c.within("fleet.signal_interval_s", f.SignalIntervalS, 0, maxSpanS)
 	if err := f.Cost.Spec.Check(); err != nil {
 		c.under("fleet.cost", err)
@@ -112,7 +113,7 @@ func (s *Study) checkPolicies(c *checker) {
 
 // checkLadder checks loads, seeds and how much they ask for.
 func (s *Study) checkLadder(c *checker) {
-	c.want(len(s.LoadsQPS) > 0 || s.Workload.Trace != nil, "loads_qps: missing, wanted a list of requests per second")
+	c.want(len(s.LoadsQPS) > 0 || s.Workload.Trace != nil || s.Measure.ByStage, "loads_qps: missing, wanted a list of requests per second")
 	loads := map[float64]bool{}
 	for i, q := range s.LoadsQPS {
 		path := fmt.Sprintf("loads_qps.%d", i)
@@ -136,7 +137,8 @@ func (s *Study) checkMeasure(c *checker) {
 	m := &s.Measure
 	c.within("measure.warmup_s", m.WarmupS, 0, maxSpanS)
 	c.within("measure.duration_s", m.DurationS, 0, maxSpanS)
-	c.want(m.DurationS != 0 || s.Workload.Trace != nil, "measure.duration_s: must be positive")
+	c.want(m.DurationS == 0 || !(m.DurationS < 1e-6), "measure.duration_s: must be at least a microsecond, got %v", m.DurationS)
+	c.want(m.DurationS != 0 || s.Workload.Trace != nil || m.ByStage, "measure.duration_s: must be positive")
 	c.within("measure.deadline_s", m.DeadlineS, 0, maxSpanS)
 	c.want(m.DeadlineS <= 0 || m.DeadlineS > s.Fleet.TTFTOverheadS,
 		"measure.deadline_s: %v is not above fleet.ttft_overhead_s = %v, every request would fail", m.DeadlineS, s.Fleet.TTFTOverheadS)
@@ -147,6 +149,9 @@ func (s *Study) checkMeasure(c *checker) {
 		c.want(slo > 0 && slo <= maxSpanS, "%s: must be positive and at most %v, got %v", path, maxSpanS, slo)
 		c.want(!seen[slo], "%s: %v is listed twice", path, slo)
 		seen[slo] = true
+	}
+	if m.ByStage {
+		s.checkStages(c)
 	}
 	c.within("measure.max_failure_rate", m.MaxFailureRate, 0, 1)
 }

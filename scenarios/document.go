@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 // Bounds of a study file: a study is written by hand.
 const (
 	maxStudyBytes = 1 << 20
+	maxStudyLines = 10_000  // the decoder compares each key of a mapping with all before it
 	maxStudyNodes = 200_000 // after aliases are written out
 	// overrideLine and up are the line numbers given to values that come from
 	// the command line, so that an error can name the argument.
@@ -54,6 +56,9 @@ func readFile(path string) (*document, error) {
 func parse(name string, data []byte) (*document, error) {
 	if len(data) > maxStudyBytes {
 		return nil, Badf("%s: more than %d bytes, wanted a study", name, maxStudyBytes)
+	}
+	if lines := bytes.Count(data, []byte("\n")); lines > maxStudyLines {
+		return nil, Badf("%s: %d lines, wanted at most %d (long lists belong in a file of their own)", name, lines, maxStudyLines)
 	}
 	d := &document{name: name}
 	var doc yaml.Node

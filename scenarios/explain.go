@@ -91,6 +91,9 @@ func (e *explainer) fleet() error {
 	if f.TTFTOverheadS > 0 {
 		e.say("", "client and network add %v s to each request", f.TTFTOverheadS)
 	}
+	if f.ClientOverheadS > 0 {
+		e.say("", "clients need %v s after the last token", f.ClientOverheadS)
+	}
 	if f.SignalIntervalS > 0 {
 		e.say("", "policies see a load signal that is up to %v s old", f.SignalIntervalS)
 	}
@@ -107,7 +110,7 @@ func (e *explainer) origins() error {
 	for _, a := range all {
 		name := strings.TrimPrefix(a.Parameter, "fleet.")
 		switch {
-		case name == "destinations" || name == "signal_interval_s":
+		case name == "destinations" || name == "signal_interval_s" || name == "client_overhead_s":
 			continue // the study's own
 		case a.Source == "the study":
 			name += " (by the study)"
@@ -193,7 +196,10 @@ func (e *explainer) ladder() {
 func (e *explainer) measure() {
 	m := &e.s.Measure
 	window := fmt.Sprintf("%v s", m.DurationS)
-	if m.DurationS == 0 {
+	switch {
+	case m.ByStage:
+		window = "each stage of the arrivals as a load, with what the stages before left in queues and caches"
+	case m.DurationS == 0:
 		window = "all to the end of the trace"
 	}
 	text := "measured: " + window

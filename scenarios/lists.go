@@ -70,12 +70,13 @@ func policyEntries() []Entry {
 	return all
 }
 
-// costEntries names the parameters only, as every preset gives them all.
+// costEntries names the parameters only, as a preset gives all those of its
+// cost.
 func costEntries() []Entry {
 	all := entries(engine.CostModels)
 	for i := range all {
 		names := yamlFields(reflect.TypeOf(engine.CostModels[all[i].Name]()).Elem())
-		all[i].Defaults = "as in the preset: " + list(names)
+		all[i].Defaults = "the preset's, if its cost is of that kind: " + list(names)
 	}
 	return all
 }

@@ -83,6 +83,7 @@ func (d *document) study(o Options, folder string) (*Study, error) {
 	if err := d.lint(); err != nil {
 		return nil, err
 	}
+	d.resolve(folder)
 	s := defaults()
 	if err := d.root.Load(&s, yaml.WithKnownFields()); err != nil {
 		return nil, d.explain(err)
@@ -90,16 +91,16 @@ func (d *document) study(o Options, folder string) (*Study, error) {
 	if err := s.Check(); err != nil {
 		return nil, d.locate(err)
 	}
-	overridden := map[string]bool{}
+	return &s, nil
+}
+
+// resolve makes the files that the document names relative to its folder, and
+// leaves those named on the command line, which are relative to where it runs.
+func (d *document) resolve(folder string) {
 	walk(d.root, "", func(_ string, key, value *yaml.Node) {
-		if key.Value == "file" && value.Line >= overrideLine {
-			overridden[value.Value] = true
+		named := key != value && key.Value == "file" && value.Kind == yaml.ScalarNode && value.Value != ""
+		if named && value.Line < overrideLine && !filepath.IsAbs(value.Value) {
+			value.Value = filepath.Join(folder, value.Value)
 		}
 	})
-	for _, f := range s.files() {
-		if !filepath.IsAbs(*f) && !overridden[*f] {
-			*f = filepath.Join(folder, *f)
-		}
-	}
-	return &s, nil
 }

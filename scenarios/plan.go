@@ -155,6 +155,9 @@ func ReadRoutingTable(path string) (*RoutingTable, error) {
 	if d.More() {
 		return nil, Badf("%s: text after the end of the table", path)
 	}
+	if t.Table == nil || t.Destinations < 1 {
+		return nil, Badf("%s: read JSON without a table of destinations, wanted a routing table", path)
+	}
 	seen := map[string]bool{}
 	for i, e := range t.Table {
 		if seen[e.Key] {

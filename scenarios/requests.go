@@ -20,7 +20,8 @@ func (s *store) run(ctx context.Context, c Cell, tally *Tally) (cell results.Cel
 	}
 	var failed error // of the run rather than of the file
 	err = results.WriteFileAtomic(s.requestsPath(c), func(out io.Writer) error {
-		rows := results.NewRequestWriter(out, c.Policy.Label, c.LoadQPS, c.Seed, s.runner.window(), s.runner.keyNames())
+		window, _ := s.runner.window(c)
+		rows := results.NewRequestWriter(out, c.Policy.Label, c.LoadQPS, c.Seed, window, s.runner.keyNames())
 		if cell, profile, failed = s.runner.Run(ctx, c, tally, rows.Add); failed != nil {
 			return failed
 		}

@@ -50,7 +50,7 @@ func (g *generator) comment(t reflect.Type, field string) string {
 		key, name = key+"."+field, field
 	}
 	lines := strings.ReplaceAll(g.comments[key], "\n\t", "; ") // a block of formulas
-	lines = strings.ReplaceAll(strings.ReplaceAll(lines, "\n\n;", "\n"), ":;", ":")
+	lines = strings.ReplaceAll(strings.ReplaceAll(lines, "\n\n;", "\n"), ":\n;", ":")
 	text := strings.Join(strings.Fields(lines), " ")
 	rest, ok := strings.CutPrefix(text, name+" ")
 	if ok {
@@ -74,7 +74,7 @@ func (g *generator) comment(t reflect.Type, field string) string {
 
 // units are told by the end of a field's name.
 var units = []struct{ suffix, unit string }{
-	{"_s", "seconds"}, {"_ms", "milliseconds"}, {"_qps", "requests/s"}, {"_tokens", "tokens"}, {"_p99_s", "seconds"},
+	{"_gb_s", "GB/s"}, {"_tflops", "TFLOP/s"}, {"_bytes", "bytes"}, {"_s", "seconds"}, {"_ms", "milliseconds"}, {"_qps", "requests/s"}, {"_tokens", "tokens"}, {"_p99_s", "seconds"},
 }
 
 func unitOf(name string) string {
@@ -243,6 +243,7 @@ func (g *generator) study() *jsonschema.Schema {
 	at(s, "name").Pattern = studyName.String()
 	oneOf(at(s, "fleet", "preset"), presetEntries())
 	at(s, "fleet", "signal_interval_s").Default = 0
+	at(s, "fleet", "client_overhead_s").Default = 0
 
 	synthetic, recorded := at(s, "workload").AnyOf[0], at(s, "workload").AnyOf[1]
 	setDefaults(at(synthetic, "prompt"), given.Workload.Synthetic.Prompt)
@@ -256,7 +257,11 @@ func (g *generator) study() *jsonschema.Schema {
 	at(recorded, "trace", "key").Pattern = `^(auto|none|prefix:[1-9][0-9]{0,6})$`
 	traced := jsonschema.NewProperties()
 	traced.Set("workload", &jsonschema.Schema{Required: []string{"trace"}})
-	s.AnyOf = []*jsonschema.Schema{{Required: []string{"loads_qps"}}, {Properties: traced}}
+	byStage := jsonschema.NewProperties()
+	byStage.Set("by_stage", &jsonschema.Schema{Const: true})
+	staged := jsonschema.NewProperties()
+	staged.Set("measure", &jsonschema.Schema{Properties: byStage, Required: []string{"by_stage"}})
+	s.AnyOf = []*jsonschema.Schema{{Required: []string{"loads_qps"}}, {Properties: traced}, {Properties: staged, Required: []string{"measure"}}}
 	s.Definitions = g.parts
 	tellUnits(s)
 	return s

@@ -18,7 +18,10 @@ var samples = map[string]string{
 	"length.lognormal":   "{name: lognormal, mean: 5, min: 3, max: 7}",
 	"length.uniform":     "{name: uniform, min: 3, max: 7}",
 	"length.empirical":   "{name: empirical, values: [3], weights: [1]}",
-	"policy.cacheroute":  "{name: cacheroute, label: x}",
+	"cost.roofline": "{name: roofline, parameters_billion: 8, layers: 32, hidden_size: 4096, vocabulary: 128256, attention_heads: 32, kv_heads: 8, " +
+		"head_dim: 128, weight_bytes: 2, kv_bytes: 2, gpus: 1, peak_tflops: 989, memory_gb_s: 3350, interconnect_gb_s: 450}",
+	"cost.table":        "{name: table, points: [{decode_sequences: 1, step_ms: 7}, {prefill_tokens: 512, step_ms: 20}]}",
+	"policy.cacheroute": "{name: cacheroute, label: x}",
 }
 
 // places are where a study holds a choice of a kind.
@@ -108,16 +111,19 @@ func TestSchemaRanges(t *testing.T) {
 
 // excused are fields whose limit depends on another field.
 var excused = map[string]bool{
-	"measure.duration_s":              true, // 0 with a trace only
-	"workload.whales.times_target":    true, // either these or traffic_share
-	"workload.whales.target_qps":      true,
-	"workload.whales.traffic_share":   true,
-	"fleet.max_num_batched_tokens":    true, // not below max_num_seqs
-	"fleet.max_num_seqs":              true,
-	"loads_qps.0":                     true, // not more than a billion requests
-	"workload.prompt.turn_tokens.max": true, // not below min
-	"workload.prompt.turn_tokens.min": true,
-	"workload.keys.top":               true, // not above count
+	"measure.duration_s":                   true, // 0 with a trace only
+	"workload.whales.times_target":         true, // either these or traffic_share
+	"workload.whales.target_qps":           true,
+	"workload.whales.traffic_share":        true,
+	"fleet.max_num_batched_tokens":         true, // not below max_num_seqs
+	"fleet.max_num_seqs":                   true,
+	"loads_qps.0":                          true, // not more than a billion requests
+	"workload.prompt.turn_tokens.max":      true, // not below min
+	"workload.prompt.turn_tokens.min":      true,
+	"workload.keys.top":                    true, // not above count
+	"fleet.cost.parameters_billion":        true, // more than two embeddings
+	"fleet.cost.kv_heads":                  true, // not above attention_heads
+	"fleet.cost.points.0.decode_sequences": true, // either it or prefill_tokens
 }
 
 // last is the last word of a path.

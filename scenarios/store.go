@@ -61,6 +61,27 @@ func (r *Runner) store(dir, code string) (*store, error) {
 	return s, err
 }
 
+// Claim makes a folder of results this process's own until the returned function
+// is called, and clears what a killed run has left half-written.
+func Claim(dir string) (release func(), err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, bad(err)
+	}
+	if release, err = lock(dir); err != nil {
+		return nil, bad(err)
+	}
+	for _, pattern := range []string{".*.tmp", filepath.Join("*", ".*.tmp")} {
+		left, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is sound
+		for _, path := range left {
+			if err := os.Remove(path); err != nil {
+				release()
+				return nil, bad(err)
+			}
+		}
+	}
+	return release, nil
+}
+
 // openStore makes the folder ready. Results of another study in it are moved
 // aside, never overwritten.
 func (r *Runner) openStore(o SweepOptions) (*store, error) {
@@ -101,6 +122,11 @@ func moveAside(dir string, study []byte) (moved string, err error) {
 	old, err := os.ReadFile(filepath.Join(dir, studyFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		for _, name := range []string{manifestFile, reportFile, profilesFile, summaryFile, parquetFile, requestsFile} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				return "", fmt.Errorf("%s: is there without a %s, so no run wrote it; wanted another --out", filepath.Join(dir, name), studyFile)
+			}
+		}
 		return "", nil
 	case err != nil:
 		return "", err
@@ -170,7 +196,7 @@ func (r *Runner) identity(code string) ([]byte, error) {
 	var n yaml.Node
 	if err := n.Encode(map[string]any{
 		"code": code, "fleet": r.Study.Fleet, "workload": r.Study.Workload,
-		"warmup_s": m.WarmupS, "duration_s": m.DurationS, "deadline_s": m.DeadlineS,
+		"warmup_s": m.WarmupS, "duration_s": m.DurationS, "deadline_s": m.DeadlineS, "by_stage": m.ByStage,
 	}); err != nil {
 		return nil, err
 	}

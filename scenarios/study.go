@@ -27,8 +27,8 @@ type Study struct {
 	// Policies lists what is compared: names, or a name with its own parameters.
 	Policies []Policy `yaml:"policies" jsonschema:"minItems=1"`
 	// LoadsQPS are the offered loads, the rungs of the ladder; required unless
-	// there is a trace, which is then replayed as recorded. A trace reaches a load
-	// by being replayed faster.
+	// there is a trace, which is then replayed as recorded, or by_stage, which then
+	// takes every stage. A trace reaches a load by being replayed faster.
 	LoadsQPS []float64 `yaml:"loads_qps,flow,omitempty" jsonschema:"minimum=1e-6,maximum=1e9,uniqueItems=true"`
 	// Seeds are the replications: each runs every policy at every load, and all
 	// policies meet the same requests.
@@ -55,6 +55,9 @@ type Fleet struct {
 	MaxSeqs int `yaml:"max_num_seqs" jsonschema:"minimum=1,maximum=1048576"`
 	// TTFTOverheadS is the time of client and network, added to TTFT and E2E.
 	TTFTOverheadS float64 `yaml:"ttft_overhead_s" jsonschema:"minimum=0,maximum=1000"`
+	// ClientOverheadS is the time a client needs after the last token, such as
+	// for reading the answer; added to E2E alone.
+	ClientOverheadS float64 `yaml:"client_overhead_s,omitempty" jsonschema:"minimum=0,maximum=1000"`
 	// SignalIntervalS is how old the load signal that policies see can be; 0:
 	// fresh.
 	SignalIntervalS float64 `yaml:"signal_interval_s" jsonschema:"minimum=0,maximum=1e6"`
@@ -87,11 +90,17 @@ type Synthetic struct {
 // Measure says what of a run counts and when a load passes.
 type Measure struct {
 	// WarmupS is the time before the measured window: what arrives in it is
-	// simulated, not measured.
+	// simulated, not measured. With by_stage, the stages that begin in it are not.
 	WarmupS float64 `yaml:"warmup_s" jsonschema:"minimum=0,maximum=1e6"`
-	// DurationS is the length of the measured window; 0, with a trace only: to
-	// its end.
+	// DurationS is the length of the measured window; 0, with a trace or by_stage
+	// only: to its end.
 	DurationS float64 `yaml:"duration_s" jsonschema:"minimum=0,maximum=1e6"`
+	// ByStage measures each stage of the arrivals as a load of its own: the rate of
+	// the stage is the load, and what the stages before left behind, in queues and
+	// in caches, is there when it begins. Each cell runs the whole course.
+	// Throughput and output rate are over the time until the last request of the
+	// stage has ended.
+	ByStage bool `yaml:"by_stage"`
 	// DeadlineS is when the client gives up, from sending the request on; 0:
 	// never. Above ttft_overhead_s.
 	DeadlineS float64 `yaml:"deadline_s" jsonschema:"minimum=0,maximum=1e6"`
@@ -170,10 +179,16 @@ func (s Synthetic) spec() workload.Spec {
 
 // files are the places of the study that name input files.
 func (s *Study) files() []*string {
+	var files []*string
 	if s.Workload.Trace != nil {
-		return []*string{&s.Workload.Trace.File}
+		files = append(files, &s.Workload.Trace.File)
+	} else {
+		files = s.Workload.Synthetic.spec().Files()
 	}
-	return s.Workload.Synthetic.spec().Files()
+	if c, ok := s.Fleet.Cost.Spec.(engine.CostFiles); ok {
+		files = append(files, c.Files()...)
+	}
+	return files
 }
 
 // Engine is the fleet's destination. The study has passed Check.

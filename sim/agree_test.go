@@ -157,12 +157,17 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 			largest = max(largest, (int(r.PromptTokens)+block-1)/block)
 		}
 		seqs := rapid.IntRange(1, 12).Draw(t, "max sequences")
-		cost := engine.Linear{
+		var cost engine.CostSpec = &engine.Linear{
 			BaseMS:      rapid.SampledFrom([]float64{1e-9, 5e-9, 5e-8}).Draw(t, "base"),
 			SequenceMS:  rapid.SampledFrom([]float64{0, 1e-9}).Draw(t, "sequence"),
 			ContextMS:   rapid.SampledFrom([]float64{0, 1e-9, 3e-9}).Draw(t, "context"),
 			PrefillMS:   rapid.SampledFrom([]float64{0, 2e-9}).Draw(t, "prefill"),
 			AttentionMS: rapid.SampledFrom([]float64{0, 1e-9}).Draw(t, "attention"),
+		}
+		if rapid.Bool().Draw(t, "overlap") {
+			l := cost.(*engine.Linear)
+			cost = &engine.Overlap{BaseMS: l.BaseMS, SequenceMS: l.SequenceMS, ContextMS: l.ContextMS, PrefillMS: l.PrefillMS,
+				AttentionMS: l.AttentionMS, FreeTokens: rapid.IntRange(0, 20).Draw(t, "free tokens")}
 		}
 		cfg := sim.Config{
 			Destinations: rapid.IntRange(1, 2).Draw(t, "destinations"),
@@ -172,6 +177,7 @@ func TestEngineAgreesWithOracle(t *testing.T) {
 				MaxBatchedTokens: seqs + rapid.IntRange(0, 20*block).Draw(t, "budget beyond sequences"),
 				MaxSeqs:          seqs,
 				Cost:             cost.Build(),
+				NoPrefixCaching:  rapid.IntRange(0, 3).Draw(t, "no prefix caching") == 0,
 			},
 			Policy:         rapid.SampledFrom([]policies.Policy{byKey{}, looking{}}).Draw(t, "policy"),
 			SignalInterval: clock.Time(rapid.SampledFrom([]int64{0, 0, 40}).Draw(t, "signal interval")),

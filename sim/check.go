@@ -35,7 +35,7 @@ func (f *fleet) check() error {
 
 // totals sums what the destinations did.
 func (f *fleet) totals() results.FleetTotals {
-	t := results.FleetTotals{End: f.now, Requests: f.arrived}
+	t := results.FleetTotals{End: f.last, Requests: f.arrived}
 	for _, e := range f.engines {
 		c := e.Counters()
 		t.Busy = append(t.Busy, c.Busy)

@@ -37,7 +37,7 @@ func runClosed(t *testing.T, clients int, think string, make func(engine.Config)
 	}
 	cost := engine.Linear{BaseMS: 5, SequenceMS: 0.1, ContextMS: 1e-4, PrefillMS: 0.05}
 	out, err := sim.Run(sim.Config{
-		Destinations: 2, Source: source, Policy: policy, NewDestination: make, TTFTOverhead: clock.Millisecond,
+		Destinations: 2, Source: source, Policy: policy, NewDestination: make, TTFTOverhead: clock.Millisecond, ClientOverhead: 30 * clock.Millisecond,
 		Engine:    engine.Config{BlockTokens: 16, Blocks: 200, MaxBatchedTokens: 512, MaxSeqs: 16, Cost: cost.Build()},
 		End:       60 * clock.Second,
 		Collector: results.NewCollector(results.Window{To: clock.Never}, 4, 2, 100),

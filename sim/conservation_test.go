@@ -178,6 +178,7 @@ func TestRunRefusesBadConfigurations(t *testing.T) {
 		{"policy", func(c *sim.Config) { c.Policy = nil }},
 		{"collector", func(c *sim.Config) { c.Collector = nil }},
 		{"span of the run is negative", func(c *sim.Config) { c.TTFTOverhead = -1 }},
+		{"span of the run is negative", func(c *sim.Config) { c.ClientOverhead = -1 }},
 		{"span of the run is negative", func(c *sim.Config) { c.SignalInterval = -1 }},
 		{"span of the run is negative", func(c *sim.Config) { c.Deadline = -1 }},
 		{"span of the run is negative", func(c *sim.Config) { c.Limit = -1 }},

@@ -65,6 +65,7 @@ func (f *fleet) expire() {
 }
 
 func (f *fleet) giveUp(p *flight) {
+	f.last = f.now
 	e := f.engines[p.dest]
 	forgotten := e.Abort(&p.job, f.now)
 	f.timers.Set(int(p.dest), e.Cut(f.now))

@@ -91,6 +91,26 @@ func TestDeadlineIsInclusive(t *testing.T) {
 	}
 }
 
+// A client's overhead lengthens E2E alone: not the time of a token, not what
+// the deadline ends, nor a request that it has ended.
+func TestClientOverheadIsE2EAlone(t *testing.T) {
+	collector := results.NewCollector(results.Window{To: clock.Never}, 1, 1, 2)
+	h := replay(t, sim.Config{
+		Engine: lone(10), Source: &script{requests: numbered(ask(0, 5, 4), ask(1000, 5, 9))}, Collector: collector,
+		Deadline: 60, TTFTOverhead: 10, ClientOverhead: 1000,
+	})
+	want := []results.Record{
+		{TTFT: 25, E2E: 1055, Handling: 1000, Prompt: 5, Output: 4, Emitted: 4, Admitted: true},
+		{Index: 1, Arrival: 1000, TTFT: 25, E2E: 60, Prompt: 5, Output: 9, Emitted: 4, Admitted: true, Status: results.TimedOut},
+	}
+	if diff := cmp.Diff(want, h.records); diff != "" {
+		t.Errorf("(-wanted):\n%s", diff)
+	}
+	if got := float64(collector.Cell(results.FleetTotals{End: 2000}).TPOTMean); got != 10e-12 {
+		t.Errorf("TPOT %v s, want 10e-12", got)
+	}
+}
+
 // The client of request 0, which holds nearly all blocks, gives up at 100 ps.
 // It leaves at the end of the step under way, at 110 ps; request 1, which needs
 // all blocks, starts there, and request 2 after it.

@@ -30,6 +30,7 @@ type fleet struct {
 	observer policies.Observer // the policy, if it wants to be told
 	closed   workload.Closed   // the source, if its arrivals depend on answers
 	now      clock.Time
+	last     clock.Time // last instant at which something happened; a deadline may find nothing to do
 	outcomes []engine.Outcome
 
 	slots    []*flight // every request in the system has one
@@ -82,16 +83,20 @@ func newFleet(cfg Config) *fleet {
 	return f
 }
 
-func (f *fleet) loop() {
+// loop runs all events. It fails if an instant does not fit the clock.
+func (f *fleet) loop() error {
 	fleetSize := len(f.engines)
 	for {
 		i, at := f.timers.Next()
 		if at == clock.Never {
-			return
+			return nil
+		}
+		if at < f.now {
+			return fmt.Errorf("the clock ran over: after %v comes %v; the prices or spans of the study are beyond the %v of a run", f.now, at, clock.Never-1)
 		}
 		if f.cfg.Limit > 0 && at > f.cfg.Limit {
 			f.stop(f.cfg.Limit)
-			return
+			return nil
 		}
 		f.now = at
 		switch i - fleetSize {
@@ -142,6 +147,7 @@ func (f *fleet) drawn(r *workload.Request) {
 
 // arrive routes the pending request and hands it to its destination.
 func (f *fleet) arrive() {
+	f.last = f.now
 	p := f.pending
 	f.pending = nil
 	f.drawn(&p.request)
@@ -186,6 +192,7 @@ func (f *fleet) start(d int) {
 
 // stepEnd applies the span of destination d that ends now and begins the next.
 func (f *fleet) stepEnd(d int) {
+	f.last = f.now
 	e := f.engines[d]
 	f.outcomes = e.Finish(f.now, f.outcomes[:0])
 	var ends clock.Time
@@ -229,6 +236,10 @@ func (f *fleet) end(p *flight, s results.Status) {
 	} else {
 		f.waiting--
 	}
+	if s == results.Completed {
+		f.record.Handling = f.cfg.ClientOverhead
+		f.record.E2E += f.cfg.ClientOverhead
+	}
 	f.cfg.Collector.Add(&f.record)
 	if f.cfg.Each != nil {
 		f.cfg.Each(&f.record)
@@ -247,7 +258,7 @@ func (f *fleet) end(p *flight, s results.Status) {
 		f.observer.Done(r, int(p.dest), f.now)
 	}
 	if f.closed != nil {
-		f.closed.Ended(r, f.now+f.cfg.TTFTOverhead)
+		f.closed.Ended(r, f.now+f.cfg.TTFTOverhead+f.record.Handling)
 		f.prepare()
 	}
 }
@@ -255,7 +266,7 @@ func (f *fleet) end(p *flight, s results.Status) {
 // stop ends the run at an instant with requests still in flight. The step under
 // way on a destination is the last one that it applies.
 func (f *fleet) stop(at clock.Time) {
-	f.now = at
+	f.now, f.last = at, at
 	for _, p := range f.slots {
 		if p.open {
 			f.engines[p.dest].Abort(&p.job, at)

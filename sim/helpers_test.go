@@ -108,6 +108,9 @@ func (p *nosy) Route(r *workload.Request, v *policies.View) int {
 	return p.route(r, v)
 }
 
+// Looks implements policies.Insider for those policies inside that need it.
+func (p *nosy) Looks() {}
+
 func (p *nosy) FirstToken(r *workload.Request, d int, now clock.Time) {
 	if p.first != nil {
 		p.first(r, d, now)

@@ -138,11 +138,25 @@ func (p *renamed) Route(r *workload.Request, v *policies.View) int {
 			p.t.Fatalf("%d requests in flight on %d, the fleet says %d on %d", p.view.InFlight(i), i, v.InFlight(n), n)
 		}
 	}
+	p.view.Observe(renamedFleet{v, p.name})
 	p.view.Advance(v.Now)
 	i := p.policy.Route(r, p.view)
 	p.view.Dispatched(i)
 	return p.name[i]
 }
+
+// renamedFleet is the fleet by its other numbers.
+type renamedFleet struct {
+	view *policies.View
+	name []int
+}
+
+func (f renamedFleet) Signal(i int) policies.Signal { return f.view.Signal(f.name[i]) }
+
+func (f renamedFleet) Cached(r *workload.Request, i int) int { return f.view.Cached(r, f.name[i]) }
+
+// Looks implements policies.Insider.
+func (p *renamed) Looks() {}
 
 func (p *renamed) FirstToken(r *workload.Request, d int, now clock.Time) {
 	if o, ok := p.policy.(policies.Observer); ok {

@@ -25,6 +25,10 @@ type Config struct {
 	// first token: network, tokenisation, the client itself. It delays what is
 	// recorded, not the destination.
 	TTFTOverhead clock.Time
+	// ClientOverhead is what a client needs after the last token before it is
+	// done with the request: a part of E2E, not of TPOT, and no matter of the
+	// deadline.
+	ClientOverhead clock.Time
 	// SignalInterval is the age to which the router's view of the loads may
 	// grow before it is refreshed; 0: always fresh.
 	SignalInterval clock.Time
@@ -63,7 +67,7 @@ func (c Config) check() error {
 		return fmt.Errorf("destinations: must be at least 1, got %d", c.Destinations)
 	case c.Source == nil || c.Policy == nil || c.Collector == nil:
 		return fmt.Errorf("sim: a run needs a source, a policy and a collector")
-	case c.TTFTOverhead < 0 || c.SignalInterval < 0 || c.Deadline < 0 || c.Limit < 0:
+	case c.TTFTOverhead < 0 || c.ClientOverhead < 0 || c.SignalInterval < 0 || c.Deadline < 0 || c.Limit < 0:
 		return fmt.Errorf("sim: a span of the run is negative")
 	case c.End <= 0:
 		return fmt.Errorf("sim: the run must have an end, got %v", c.End)
@@ -82,7 +86,9 @@ func Run(cfg Config) (Result, error) {
 	}
 	f := newFleet(cfg)
 	f.prepare()
-	f.loop()
+	if err := f.loop(); err != nil {
+		return Result{}, fmt.Errorf("sim: %w", err)
+	}
 	if err := f.check(); err != nil {
 		return Result{}, fmt.Errorf("conservation: %w", err)
 	}

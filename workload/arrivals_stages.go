@@ -17,6 +17,10 @@ type StagedArrivals struct {
 	// Spacing inside a stage: poisson, or constant: equal gaps, the first
 	// request half a gap after the start.
 	Spacing string `yaml:"spacing" jsonschema:"enum=poisson,enum=constant"`
+	// PauseS is how long nothing arrives between two stages. A bench that waits
+	// for all answers before it begins its next stage is a pause that is long
+	// enough for them.
+	PauseS float64 `yaml:"pause_s" jsonschema:"minimum=0,maximum=1e6"`
 }
 
 // Stage is a rate for a while.
@@ -29,7 +33,7 @@ type Stage struct {
 
 // About implements ArrivalSpec.
 func (*StagedArrivals) About() string {
-	return "a course of rates: stages [{qps, duration_s}], spacing constant or poisson"
+	return "a course of rates: stages [{qps, duration_s}], spacing constant or poisson, pause_s"
 }
 
 // Check implements ArrivalSpec.
@@ -40,19 +44,51 @@ func (s *StagedArrivals) Check() error {
 	if len(s.Stages) == 0 {
 		return errors.New("stages: missing")
 	}
-	var requests, seconds float64
 	for i, st := range s.Stages {
 		at := fmt.Sprintf("stages[%d].", i)
 		if err := first(between(at+"qps", st.QPS, 0, 1e9), between(at+"duration_s", st.DurationS, 1e-6, 1e6)); err != nil {
 			return err
 		}
-		requests += float64(st.QPS * st.DurationS)
-		seconds += st.DurationS
 	}
+	if err := between("pause_s", s.PauseS, 0, 1e6); err != nil {
+		return err
+	}
+	requests, seconds := s.sums()
 	if !(requests > 0) || !(seconds <= 1e6) {
 		return fmt.Errorf("stages: must hold requests within 1e+06 s, got %v requests in %v s", requests, seconds)
 	}
 	return nil
+}
+
+// sums are the requests and the seconds of the whole course as it is written.
+func (s *StagedArrivals) sums() (requests, seconds float64) {
+	for _, st := range s.Stages {
+		requests += float64(st.QPS * st.DurationS)
+		seconds += st.DurationS
+	}
+	return requests, seconds + float64(s.PauseS*float64(len(s.Stages)-1))
+}
+
+// QPS is the mean rate of the course as it is written: at this load its stages
+// have their own rates.
+func (s *StagedArrivals) QPS() float64 {
+	requests, seconds := s.sums()
+	return requests / seconds
+}
+
+// Requests is how many requests the course as it is written has in the mean.
+func (s *StagedArrivals) Requests() float64 {
+	requests, _ := s.sums()
+	return requests
+}
+
+// Starts are the instants in seconds at which the stages begin.
+func (s *StagedArrivals) Starts() []float64 {
+	starts := make([]float64, len(s.Stages))
+	for i := range s.Stages[1:] {
+		starts[i+1] = starts[i] + s.Stages[i].DurationS + s.PauseS
+	}
+	return starts
 }
 
 // Build implements ArrivalSpec.
@@ -64,17 +100,12 @@ func (s *StagedArrivals) GapCV() float64 { return math.NaN() }
 // Start implements ArrivalProcess.
 func (s *StagedArrivals) Start(qps float64, rng *rand.Rand) Arrivals {
 	a := &staged{stages: make([]stage, len(s.Stages))}
-	var requests, seconds float64
-	for _, st := range s.Stages {
-		requests += float64(st.QPS * st.DurationS)
-		seconds += st.DurationS
-	}
-	scale := qps / (requests / seconds)
-	var at, count float64
-	for i, st := range s.Stages {
+	scale := qps / s.QPS()
+	var count float64
+	for i, from := range s.Starts() {
+		st := s.Stages[i]
 		rate := st.QPS * scale
-		a.stages[i] = stage{from: at, before: count, period: meanGap(rate)}
-		at += st.DurationS * float64(clock.Second)
+		a.stages[i] = stage{from: from * float64(clock.Second), before: count, period: meanGap(rate)}
 		count += float64(rate * st.DurationS)
 		a.stages[i].until = count
 	}

@@ -181,6 +181,25 @@ func TestStagesHaveTheirRates(t *testing.T) {
 	}
 }
 
+// Between two stages nothing arrives, and a course that is opened at its own mean
+// rate has the rates that it says.
+func TestStagesPause(t *testing.T) {
+	s := &StagedArrivals{Stages: []Stage{{4, 2.5}, {0, 1}, {2, 2}}, Spacing: "constant", PauseS: 100}
+	if s.QPS() != 14/205.5 || s.Requests() != 14 || !slices.Equal(s.Starts(), []float64{0, 102.5, 203.5}) {
+		t.Errorf("%v requests/s, %v requests, starts at %v", s.QPS(), s.Requests(), s.Starts())
+	}
+	var at []float64
+	now := 0.0
+	for _, gap := range drawGaps(start(t, s, s.QPS()), 100) {
+		now += gap
+		at = append(at, math.Round(1e9*now)/1e9)
+	}
+	want := []float64{0.125, 0.375, 0.625, 0.875, 1.125, 1.375, 1.625, 1.875, 2.125, 2.375, 203.75, 204.25, 204.75, 205.25}
+	if !slices.Equal(at, want) {
+		t.Errorf("arrivals at %v, wanted %v", at, want)
+	}
+}
+
 func TestArrivalErrors(t *testing.T) {
 	nan := math.NaN()
 	for want, s := range map[string]ArrivalSpec{
@@ -190,6 +209,7 @@ func TestArrivalErrors(t *testing.T) {
 		"stages[1].qps: ":       &StagedArrivals{Stages: []Stage{{1, 1}, {-1, 1}}, Spacing: "poisson"},
 		"stages[0].duration_s:": &StagedArrivals{Stages: []Stage{{1, nan}}, Spacing: "poisson"},
 		"stages: ":              &StagedArrivals{Stages: []Stage{{0, 1}}, Spacing: "poisson"},
+		"pause_s: ":             &StagedArrivals{Stages: []Stage{{1, 1}}, Spacing: "poisson", PauseS: nan},
 	} {
 		wantError(t, s.Check(), want)
 	}

@@ -21,6 +21,11 @@ type PromptSpec struct {
 	// StayProbability is how often the next request of a key has the variant of
 	// the one before; otherwise it has one of the other variants, all alike.
 	StayProbability float64 `yaml:"stay_probability" jsonschema:"minimum=0,maximum=1"`
+	// Cycle, if given, takes the prompts from a fixed list, each key with each of
+	// its variants, again and again, as benches do: listed, the variants of one
+	// key after each other, or shuffled, in one random order a seed. All keys must
+	// have the same share, and stay_probability has no say.
+	Cycle string `yaml:"cycle,omitempty" jsonschema:"enum=listed,enum=shuffled"`
 	// TurnTokens is the length of the current turn, which no earlier prompt holds.
 	TurnTokens Length `yaml:"turn_tokens" jsonschema:"required"`
 	// Thread, if given, makes earlier turns and answers part of the prompt.
@@ -49,6 +54,9 @@ func (p *PromptSpec) Check() error {
 	if err == nil && (p.Variants < 0 || p.Variants > 1<<16) {
 		err = fmt.Errorf("variants: must be between 0 and %d, got %d", 1<<16, p.Variants)
 	}
+	if err == nil && p.Cycle != "" && p.Cycle != "listed" && p.Cycle != "shuffled" {
+		err = fmt.Errorf("cycle: read %s, wanted listed or shuffled", excerpt([]byte(p.Cycle)))
+	}
 	if err == nil && p.Thread != nil {
 		err = under("thread", first(
 			between("mean_requests", p.Thread.MeanRequests, 1, 1e9),
@@ -71,6 +79,10 @@ func identity(kind SegmentKind, key uint64, n uint64) uint64 {
 	}
 	return h
 }
+
+// mostTurns bounds the turns and answers that a thread keeps, whatever their
+// length: a prompt costs time and memory by its segments.
+const mostTurns = 1000
 
 // thread is the state of a key's thread in one cell.
 type thread struct {

@@ -49,6 +49,9 @@ func NewSynthetic(s Spec) (*Synthetic, error) {
 			return nil, err
 		}
 	}
+	if err := w.checkCycle(); err != nil {
+		return nil, err
+	}
 	w.pick = newAlias(w.keys.Share)
 	w.populate()
 	return w, nil
@@ -167,7 +170,9 @@ func (w *Synthetic) Open(qps float64, s clock.Streams) (Source, error) {
 		outRand:   s.Rand("workload/outputs"),
 		draw:      newDraw(),
 	}
-	if w.variants > 1 {
+	if w.spec.Prompt.Cycle != "" {
+		c.cycle = w.newCycle(s.Rand("workload/cycle"))
+	} else if w.variants > 1 {
 		c.variant = make([]uint16, w.Keys())
 		c.variantRand = s.Rand("workload/variants")
 	}
@@ -192,7 +197,8 @@ type synthetic struct {
 	keyRand, turnRand, outRand, variantRand, threadRand *rand.Rand
 
 	draw    draw
-	variant []uint16 // current variant by key; nil if there is one only
+	variant []uint16 // current variant by key; nil if there is one only, or a cycle
+	cycle   []int32  // key * variants + variant of the prompts in turn; nil: drawn
 	threads []thread // by key; nil without threads
 }
 
@@ -212,7 +218,6 @@ func (c *synthetic) fill(r *Request) {
 	key := c.drawKey()
 	r.Reset()
 	r.Index, r.At, r.Key = c.index, c.at, int32(key)
-	c.index++
 	c.prefix(r, key)
 	turnTokens, outTokens := c.turn.Draw(c.turnRand), c.output.Draw(c.outRand)
 	if c.threads == nil {
@@ -221,9 +226,13 @@ func (c *synthetic) fill(r *Request) {
 	} else {
 		c.continueThread(r, key, turnTokens, outTokens)
 	}
+	c.index++
 }
 
 func (c *synthetic) drawKey() int {
+	if c.cycle != nil {
+		return c.inTurn() / c.variants
+	}
 	if c.whales > 0 {
 		if u := c.keyRand.Float64(); u < c.whales {
 			n := c.spec.Whales.Count
@@ -252,6 +261,9 @@ func (c *synthetic) prefix(r *Request, key int) {
 // nextVariant moves a key on to the variant of its next request. Variants are
 // alike, so every key may begin at number 0.
 func (c *synthetic) nextVariant(key int) uint64 {
+	if c.cycle != nil {
+		return uint64(c.inTurn() % c.variants)
+	}
 	if c.variant == nil {
 		return 0
 	}
@@ -267,7 +279,7 @@ func (c *synthetic) nextVariant(key int) uint64 {
 func (c *synthetic) continueThread(r *Request, key int, turnTokens, outTokens int32) {
 	spec, t := c.spec.Prompt.Thread, &c.threads[key]
 	goesOn := c.threadRand.Float64()*spec.MeanRequests >= 1
-	if !goesOn || int(t.tokens) > spec.MaxHistoryTokens {
+	if !goesOn || int(t.tokens) > spec.MaxHistoryTokens || len(t.turns) >= mostTurns {
 		t.turns, t.tokens = t.turns[:0], 0
 	}
 	for _, h := range t.turns {

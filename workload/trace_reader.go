@@ -115,7 +115,7 @@ func (t *traceReader) finish(depth int) (*Trace, error) {
 		return nil, fmt.Errorf("%s: all %d requests arrive at one instant, wanted a span of time", h.Path, len(t.rows))
 	}
 	if !t.opt.Force && (h.QPS > maxTraceQPS || span > maxTraceDays*86400) {
-		return nil, fmt.Errorf("%s: read %.4g requests/s over %.4g s, wanted at most %d/s and %d days: is the unit %s right? (force accepts it)",
+		return nil, fmt.Errorf("%s: read %.4g requests/s over %.4g s, wanted at most %d/s and %d days: is the unit %s right?",
 			h.Path, h.QPS, span, maxTraceQPS, maxTraceDays, h.Unit)
 	}
 	trace := &Trace{rows: t.rows, nodes: t.nodes}

@@ -71,6 +71,9 @@ func (s Spec) Check() error {
 	if err := under("prompt", s.Prompt.Check()); err != nil {
 		return err
 	}
+	if s.Prompt.Cycle != "" && s.Whales != nil {
+		return errors.New("prompt.cycle: read with whales, wanted keys of equal shares")
+	}
 	return s.Output.check("output_tokens", 1)
 }
 

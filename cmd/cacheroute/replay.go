@@ -48,7 +48,7 @@ A load is the mean rate of the trace times a speed. Without a client deadline
 		if err != nil {
 			return err
 		}
-		runner, err := scenarios.Prepare(study, speeds)
+		runner, err := prepare(ctx, study, speeds)
 		if err != nil {
 			return err
 		}

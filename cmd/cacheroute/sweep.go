@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -64,13 +65,33 @@ A folder of results that holds another study keeps it: its files move to earlier
 		if err != nil {
 			return err
 		}
-		runner, err := scenarios.Prepare(study, nil)
+		runner, err := prepare(ctx, study, nil)
 		if err != nil {
 			return err
 		}
 		return a.sweep(ctx, runner, f)
 	})
 	return c
+}
+
+// prepare reads the inputs of a study; it gives up when the context ends, as
+// nothing has been written yet.
+func prepare(ctx context.Context, study *scenarios.Study, speeds []float64) (*scenarios.Runner, error) {
+	type ready struct {
+		runner *scenarios.Runner
+		err    error
+	}
+	done := make(chan ready, 1)
+	go func() {
+		runner, err := scenarios.Prepare(study, speeds)
+		done <- ready{runner, err}
+	}()
+	select {
+	case r := <-done:
+		return r.runner, r.err
+	case <-ctx.Done():
+		return nil, errors.New("interrupted while reading the inputs; nothing was written")
+	}
 }
 
 // sweep runs the cells, writes the folder of results and prints the summary.
@@ -84,6 +105,11 @@ func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags
 		a.note("%s", n)
 	}
 	o := scenarios.SweepOptions{Dir: dir, Workers: f.workers, Resume: f.resume, Requests: f.requests, Build: build(), Tally: &scenarios.Tally{}, Note: a.note}
+	release, err := scenarios.Claim(dir)
+	if err != nil {
+		return err
+	}
+	defer release()
 	start, cpu := time.Now(), cpuSeconds()
 	stop := a.showProgress(f.progress, o.Tally)
 	cells, err := runner.Sweep(ctx, o)

@@ -306,7 +306,7 @@ func (e *Engine) admit(s *step, out []engine.Outcome) []engine.Outcome {
 // lookup finds the resident leading blocks of a waiting sequence, but for the
 // one with its last token, and how many of them nobody holds.
 func (e *Engine) lookup(r *run) (hit []*block, unheld int) {
-	for len(hit) < (r.target-1)/e.cfg.BlockTokens {
+	for !e.cfg.NoPrefixCaching && len(hit) < (r.target-1)/e.cfg.BlockTokens {
 		b := e.index[r.identity[len(hit)]]
 		if b == nil {
 			break
@@ -410,7 +410,7 @@ func (e *Engine) Load(clock.Time) (waiting, running int, kvUsage float64) {
 func (e *Engine) Cached(r *workload.Request, _ clock.Time) int {
 	hit := 0
 	for _, id := range e.identities(r)[:(int(r.PromptTokens)-1)/e.cfg.BlockTokens] {
-		if e.index[id] == nil {
+		if e.index[id] == nil || e.cfg.NoPrefixCaching {
 			break
 		}
 		hit++

@@ -1,0 +1,207 @@
+package calib
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"cacheroute/engine"
+	"cacheroute/results"
+)
+
+// FitOptions say how to fit step costs to a bench.
+type FitOptions struct {
+	Form  string // a cost model that can be fitted: linear or overlap
+	Facts Facts  // of the bench; what is not known is found by the fit
+	// MaxBatchedTokens is the engine's token budget of a step; 0: found.
+	MaxBatchedTokens int
+	// MaxSeqs is the engine's limit of running sequences.
+	MaxSeqs int
+	// KVBlocks is the engine's own count of blocks; 0: not known.
+	KVBlocks    int
+	BlockTokens int
+	// PeakPrefillMS is the least time a prompt token can take on the hardware;
+	// 0: from the model and the GPU, if they are known.
+	PeakPrefillMS float64
+	Refine        bool // by simulating the bench
+	Seed          uint64
+}
+
+// Coefficient is a fitted number.
+type Coefficient struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	// Lo and Hi bound the 99 % interval.
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+	// Untold is why the rows do not tell this number; it is then 0 and its part
+	// lies in the others. Empty if they do.
+	Untold string `json:"untold,omitempty"`
+}
+
+// Fit is what a bench says of an engine.
+type Fit struct {
+	Setup Setup  `json:"setup"`
+	File  string `json:"file"`
+	Form  string `json:"cost_model"`
+	// Refined tells that the bench itself was simulated.
+	Refined      bool          `json:"refined_by_simulation"`
+	Coefficients []Coefficient `json:"coefficients"` // as in a preset, free_tokens included
+	Overhead     Coefficient   `json:"ttft_overhead_s"`
+	Facts        Facts         `json:"facts"`
+	// FoundFacts names the facts and limits that the fit chose.
+	FoundFacts       []string       `json:"found_facts"`
+	BlockTokens      int            `json:"block_tokens"`
+	MaxBatchedTokens int            `json:"max_num_batched_tokens"`
+	MaxSeqs          int            `json:"max_num_seqs"`
+	KVBlocks         int            `json:"kv_blocks"` // 0: not known
+	KVOrigin         results.Origin `json:"kv_blocks_origin,omitempty"`
+	KVSource         string         `json:"kv_blocks_source,omitempty"`
+	PeakPrefillMS    float64        `json:"peak_prefill_token_ms"` // 0: not known
+	PeakSource       string         `json:"peak_source"`
+	Rows             []RowError     `json:"rows"`
+	Shapes           []ShapeError   `json:"shapes"`
+	Steps            int            `json:"steps,omitempty"` // of a step log
+	TPOTError        float64        `json:"tpot_mape"`       // of the rows in the fit, of the steps of a step log
+	TTFTError        float64        `json:"ttft_mape"`
+	HeldOutTPOT      float64        `json:"held_out_tpot_mape"`
+	HeldOutTTFT      float64        `json:"held_out_ttft_mape"`
+	Warnings         []string       `json:"warnings"`
+	Notes            []string       `json:"notes"`
+}
+
+// RowError is one measured run beside what the fit says of it.
+type RowError struct {
+	Row       BenchRow  `json:"-"`
+	Line      int       `json:"line"`
+	TTFT      float64   `json:"ttft_s"` // measured
+	TPOT      float64   `json:"tpot_s"`
+	FitTTFT   float64   `json:"fit_ttft_s"`
+	FitTPOT   float64   `json:"fit_tpot_s"`
+	KVBound   bool      `json:"kv_bound"` // left out of the fit of costs
+	Odd       bool      `json:"odd"`      // far from every fit, and of little weight in it
+	simulated Simulated // if refined
+}
+
+// ShapeError is the error on the rows of a shape of a fit without them.
+type ShapeError struct {
+	Input  int     `json:"input_tokens"`
+	Output int     `json:"output_tokens"`
+	Rows   int     `json:"rows"`
+	TPOT   float64 `json:"tpot_mape"`
+	TTFT   float64 `json:"ttft_mape"`
+	Odd    bool    `json:"odd"` // all its rows are odd
+}
+
+// TooFast is a fit that beats the peak of its hardware: the data, their units or
+// the facts about them are wrong.
+type TooFast struct{ Reason string }
+
+func (e *TooFast) Error() string { return e.Reason }
+
+// FitForms lists the cost models that can be fitted.
+func FitForms() []string { return slices.Sorted(maps.Keys(fitForms)) }
+
+// FitCosts fits the step costs of a setup to its bench.
+func FitCosts(g Group, o FitOptions) (*Fit, error) {
+	form, ok := fitForms[o.Form]
+	if !ok {
+		return nil, badBench("--model %s: wanted one of %s", o.Form, strings.Join(FitForms(), ", "))
+	}
+	f := &fitter{
+		opt: o, form: form, facts: o.Facts,
+		cfg: engine.Config{BlockTokens: o.BlockTokens, Blocks: unlimitedBlocks, MaxBatchedTokens: o.MaxBatchedTokens, MaxSeqs: o.MaxSeqs},
+		fit: &Fit{Setup: g.Setup, File: g.File, Form: o.Form, BlockTokens: o.BlockTokens, MaxSeqs: o.MaxSeqs, Notes: slices.Clone(g.Notes)},
+	}
+	f.fit.Overhead.Name = "ttft_overhead_s"
+	if len(g.Steps) > 0 {
+		return f.fitSteps(g)
+	}
+	return f.fitRows(g)
+}
+
+// fitter is the work on one setup.
+type fitter struct {
+	opt   FitOptions
+	form  form
+	facts Facts
+	cfg   engine.Config // without costs
+	rows  []BenchRow    // in the fit of costs
+	full  []BenchRow    // KV-bound
+	keep  []bool        // by parameter: the rows tell it
+	bound float64       // residuals beyond it are odd
+	fit   *Fit
+}
+
+// unlimitedBlocks stands for a KV cache that never limits.
+const unlimitedBlocks = 1 << 26
+
+// params are the numbers that a fit moves, in ms but for the free tokens.
+type params []float64
+
+// Parameters are the coefficients of the form, its free tokens, the overhead.
+func (f *fitter) count() int      { return len(f.form.coefficients) + 2 }
+func (f *fitter) freeAt() int     { return len(f.form.coefficients) }
+func (f *fitter) overheadAt() int { return len(f.form.coefficients) + 1 }
+
+// cost is the cost model of the parameters.
+func (f *fitter) cost(p params) engine.CostSpec {
+	return f.form.spec(p[:len(f.form.coefficients)], p[f.freeAt()])
+}
+
+func (f *fitter) warn(format string, args ...any) {
+	f.fit.Warnings = append(f.fit.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (f *fitter) note(format string, args ...any) {
+	f.fit.Notes = append(f.fit.Notes, fmt.Sprintf(format, args...))
+}
+
+// fewestRows is the least number of runs from which costs are fitted.
+const fewestRows = 3
+
+// fitRows fits closed-loop runs.
+func (f *fitter) fitRows(g Group) (*Fit, error) {
+	f.split(g.Rows)
+	if err := f.enough(g); err != nil {
+		return nil, err
+	}
+	found := f.settle()
+	f.describeFacts(found)
+	p := found.p
+	if err := f.sizeCache(p); err != nil {
+		return nil, err
+	}
+	f.identify(p)
+	if f.opt.Refine {
+		p, _ = f.refine(p, refineSteps)
+	} else {
+		p = f.regress()
+	}
+	f.fit.Refined = f.opt.Refine
+	f.report(p)
+	if err := f.judge(p); err != nil {
+		return f.fit, err
+	}
+	return f.fit, nil
+}
+
+// enough refuses data from which nothing can be fitted.
+func (f *fitter) enough(g Group) error {
+	clients := map[int]bool{}
+	for _, r := range f.rows {
+		clients[r.Concurrency] = true
+	}
+	if len(f.rows) < fewestRows || len(clients) < 2 {
+		return badBench("%s:%d: read %d runs of %s that the KV cache does not limit, with %d numbers of clients; wanted at least %d runs and 2 numbers of clients",
+			g.File, g.Rows[0].Line, len(f.rows), g.Setup, len(clients), fewestRows)
+	}
+	for _, r := range g.Rows {
+		if math.IsNaN(r.TPOTMean) || math.IsNaN(r.TTFTMean) {
+			return badBench("%s:%d: read a run of one output token, which has no TPOT; wanted at least 2 output tokens", g.File, r.Line)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package calib
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cacheroute/results"
+)
+
+// notInName is what a preset's name cannot hold.
+var notInName = regexp.MustCompile(`[^a-z0-9.]+`)
+
+// PresetName is a name for a preset of the setup.
+func (s Setup) PresetName() string {
+	tp := ""
+	if s.TensorParallel > 0 {
+		tp = fmt.Sprintf("tp%d", s.TensorParallel)
+	}
+	precision, _, _ := strings.Cut(s.Precision, " ")
+	if strings.Contains(strings.ToLower(s.Model), strings.ToLower(precision)) {
+		precision = ""
+	}
+	name := notInName.ReplaceAllString(strings.ToLower(strings.Join([]string{s.Model, precision, s.GPU, tp, s.Engine}, "-")), "-")
+	if name = strings.Trim(name, "-."); name == "" {
+		return "calibrated"
+	}
+	return name
+}
+
+// WritePreset writes the fit as a preset file that Load reads, every number with
+// its origin.
+func (f *Fit) WritePreset(w io.Writer) error {
+	e := &presetWriter{w: w}
+	e.line("# Fitted by cacheroute calibrate to %s (%s), %s.", filepath.Base(f.File), f.counted(), f.errorsText())
+	for _, warning := range f.Warnings {
+		e.line("# Warning: %s.", warning)
+	}
+	e.line("name: %s", quoted(f.Setup.PresetName()))
+	e.line("description: %s", quoted(fmt.Sprintf("%s, %s fit to %s", f.Setup, f.Form, f.counted())))
+	e.number("block_tokens", float64(f.BlockTokens), results.Assumed, "vLLM default, or as given with --block-tokens")
+	blocks, origin, source := f.blocks()
+	e.number("kv_blocks", float64(blocks), origin, source)
+	e.number("max_num_batched_tokens", float64(f.MaxBatchedTokens), f.limitOrigin("max_num_batched_tokens"), f.limitSource("max_num_batched_tokens"))
+	e.number("max_num_seqs", float64(f.MaxSeqs), results.Assumed, "vLLM default of the V1 engine, or as given with --max-seqs")
+	e.coefficient("", f.Overhead, f)
+	e.line("cost:")
+	e.line("  name: %s", f.Form)
+	for _, c := range f.Coefficients {
+		e.coefficient("  ", c, f)
+	}
+	e.number("peak_prefill_token_ms", f.PeakPrefillMS, results.Assumed, f.PeakSource)
+	if f.Steps == 0 {
+		e.line("bench: # how the runs were made, where their file does not say; validate reads it")
+		for _, fact := range f.factNumbers() {
+			e.number("  "+fact.name, fact.value, f.limitOrigin(fact.name), f.limitSource(fact.name))
+		}
+	}
+	return e.err
+}
+
+// presetWriter keeps the first error.
+type presetWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (e *presetWriter) line(format string, args ...any) {
+	if e.err == nil {
+		_, e.err = fmt.Fprintf(e.w, format+"\n", args...)
+	}
+}
+
+func (e *presetWriter) number(name string, value float64, origin results.Origin, source string) {
+	e.line("%s: {value: %s, origin: %s, source: %s}", name, strconv.FormatFloat(value, 'g', -1, 64), origin, quoted(source))
+}
+
+// coefficient writes a fitted number to 5 digits, or one that the rows do not
+// tell.
+func (e *presetWriter) coefficient(indent string, c Coefficient, f *Fit) {
+	switch {
+	case c.Untold != "":
+		e.number(indent+c.Name, 0, results.Assumed, "not told by the rows: its part lies in the other coefficients")
+	case c.Name == "ttft_overhead_s" && !f.Refined:
+		e.number(indent+c.Name, 0, results.Assumed, "not fitted without simulation")
+	default:
+		e.number(indent+c.Name, c.rounded(), results.Fitted, fmt.Sprintf("%s of %s: 99 %% interval %.3g to %.3g; %s", f.counted(), filepath.Base(f.File), c.Lo, c.Hi, f.errorsText()))
+	}
+}
+
+// rounded is the value as a preset gives it.
+func (c Coefficient) rounded() float64 {
+	if c.Name == "free_tokens" {
+		return math.Round(c.Value)
+	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(c.Value, 'g', 5, 64), 64)
+	return v
+}
+
+// quoted is text as YAML and JSON quote it.
+func quoted(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("calib: %v", err))
+	}
+	return string(text)
+}
+
+// counted says how many measurements the fit rests on.
+func (f *Fit) counted() string {
+	if f.Steps > 0 {
+		return fmt.Sprintf("%d steps", f.Steps)
+	}
+	full := 0
+	for _, r := range f.Rows {
+		if r.KVBound {
+			full++
+		}
+	}
+	if full > 0 {
+		return fmt.Sprintf("%d runs and %d KV-bound ones", len(f.Rows)-full, full)
+	}
+	return fmt.Sprintf("%d runs", len(f.Rows))
+}
+
+// errorsText says how well the fit holds.
+func (f *Fit) errorsText() string {
+	what, text := "TPOT", ""
+	if f.Steps > 0 {
+		what = "step"
+	}
+	if f.Refined {
+		text = fmt.Sprintf(", TTFT %.1f %%", 100*f.TTFTError)
+	}
+	held := fmt.Sprintf(", %.1f %% held out", 100*f.HeldOutTPOT)
+	if f.HeldOutTPOT == 0 {
+		held = ""
+	}
+	return fmt.Sprintf("%s error %.1f %%%s%s", what, 100*f.TPOTError, held, text)
+}
+
+// limitOrigin tells whether a fact or a limit was given or found.
+func (f *Fit) limitOrigin(name string) results.Origin {
+	switch {
+	case !slices.Contains(f.FoundFacts, name):
+		return results.Measured
+	case f.Refined:
+		return results.Fitted
+	}
+	return results.Assumed
+}
+
+func (f *Fit) limitSource(name string) string {
+	switch {
+	case !slices.Contains(f.FoundFacts, name):
+		return "given to cacheroute calibrate, or by the bench's file"
+	case f.Refined:
+		return "found by simulating the bench under the usual values"
+	}
+	return "usual value"
+}
+
+type namedNumber struct {
+	name  string
+	value float64
+}
+
+// factNumbers lists what is known of the bench.
+func (f *Fit) factNumbers() []namedNumber {
+	return []namedNumber{
+		{"length_ratio", f.Facts.LengthRatio},
+		{"requests_per_client", float64(f.Facts.RequestsPerClient)},
+		{"waiting_clients", float64(max(0, f.Facts.Waiting))},
+	}
+}
+
+// blocks is the number of KV blocks for the preset: known, estimated from memory,
+// or what the largest run needed.
+func (f *Fit) blocks() (int, results.Origin, string) {
+	if f.KVBlocks > 0 {
+		return f.KVBlocks, f.KVOrigin, f.KVSource
+	}
+	least := 0.0
+	for _, r := range f.Rows {
+		least = math.Max(least, float64(r.Row.Concurrency)*(r.Row.Input.Max+r.Row.Output.Max))
+	}
+	held := max(1024, int(math.Ceil(least/float64(f.BlockTokens))))
+	facts, ok := kvFactsOf(f.Setup)
+	if ok {
+		if blocks, formula, err := facts.KVBlocks(f.BlockTokens); err == nil && blocks >= held {
+			return blocks, results.Assumed, formula
+		}
+	}
+	return held, results.Assumed, "what the largest run could need at most; not a measured size: take the engine's own log number"
+}
