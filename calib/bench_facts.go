@@ -49,6 +49,9 @@ func (f Facts) String() string {
 	if f.OnePrompt {
 		text += ", one prompt a step"
 	}
+	if f.NoPrefixCaching {
+		text += ", no prefix caching"
+	}
 	return text
 }
 

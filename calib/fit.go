@@ -81,7 +81,7 @@ type RowError struct {
 	FitTTFT   float64   `json:"fit_ttft_s"`
 	FitTPOT   float64   `json:"fit_tpot_s"`
 	KVBound   bool      `json:"kv_bound"` // left out of the fit of costs
-	Odd       bool      `json:"odd"`      // far from every fit, and of little weight in it
+	Odd       bool      `json:"odd"`      // far from every fit, and left out of it
 	simulated Simulated // if refined
 }
 
@@ -92,7 +92,6 @@ type ShapeError struct {
 	Rows   int     `json:"rows"`
 	TPOT   float64 `json:"tpot_mape"`
 	TTFT   float64 `json:"ttft_mape"`
-	Odd    bool    `json:"odd"` // all its rows are odd
 }
 
 // TooFast is a fit that beats the peak of its hardware: the data, their units or
@@ -130,6 +129,7 @@ type fitter struct {
 	cfg   engine.Config // without costs
 	rows  []BenchRow    // in the fit of costs
 	full  []BenchRow    // KV-bound
+	odd   []BenchRow    // far from every fit
 	keep  []bool        // by parameter: the rows tell it
 	bound float64       // residuals beyond it are odd
 	fit   *Fit
@@ -168,6 +168,7 @@ func (f *fitter) fitRows(g Group) (*Fit, error) {
 	if err := f.enough(g); err != nil {
 		return nil, err
 	}
+	f.setApart()
 	found := f.settle()
 	f.describeFacts(found)
 	p := found.p
@@ -181,7 +182,7 @@ func (f *fitter) fitRows(g Group) (*Fit, error) {
 		p = f.regress()
 	}
 	f.fit.Refined = f.opt.Refine
-	f.report(p)
+	f.report(f.holdOut(p))
 	if err := f.judge(p); err != nil {
 		return f.fit, err
 	}

@@ -12,14 +12,14 @@ func (f *fitter) report(p params) {
 		each = 2
 	}
 	f.setCoefficients(p, f.intervals(p, f.design(p), each))
-	rows := slices.Concat(f.rows, f.full)
-	f.fit.Rows = f.rowErrors(p, rows)
+	f.fit.Rows = f.rowErrors(p, slices.Concat(f.rows, f.full, f.odd))
 	for i := range f.full {
 		f.fit.Rows[len(f.rows)+i].KVBound = true
 	}
-	f.markOdd()
+	for i := range f.odd {
+		f.fit.Rows[len(f.rows)+len(f.full)+i].Odd = true
+	}
 	f.fit.TPOTError, f.fit.TTFTError = mape(f.fit.Rows)
-	f.holdOut(p)
 	slices.SortStableFunc(f.fit.Rows, func(a, b RowError) int { return a.Line - b.Line })
 	f.warnOfLoad()
 }
@@ -48,22 +48,27 @@ func (f *fitter) rowErrors(p params, rows []BenchRow) []RowError {
 func (e RowError) tpot() float64 { return math.Abs(e.FitTPOT/e.TPOT - 1) }
 func (e RowError) ttft() float64 { return math.Abs(e.FitTTFT/e.TTFT - 1) }
 
-// markOdd marks the rows that no fit of the others explains.
-func (f *fitter) markOdd() {
+// setApart takes out the rows that no mean step explains: they would pull the
+// fit the harder, the fewer others speak for their lengths.
+func (f *fitter) setApart() {
 	const least, spreads = 0.25, 8
-	var all []float64
-	for _, e := range f.fit.Rows {
-		if !e.KVBound {
-			all = append(all, e.tpot())
-		}
+	f.facts = Facts{LengthRatio: f.opt.Facts.LengthRatio}
+	if f.cfg.MaxBatchedTokens == 0 {
+		f.cfg.MaxBatchedTokens = usualBudgets[0]
 	}
-	limit := math.Max(least, spreads*medianAbs(all))
-	for i := range f.fit.Rows {
-		e := &f.fit.Rows[i]
-		if e.Odd = !e.KVBound && e.tpot() > limit; e.Odd {
-			f.warn("line %d does not fit the others: TPOT %.1f ms, %.1f ms by the fit; it has little weight and is left out of the mean errors", e.Line, 1e3*e.TPOT, 1e3*e.FitTPOT)
+	p := f.regress()
+	r := f.meanSteps(p[f.freeAt()]).residuals(p[:len(f.form.coefficients)])
+	limit := math.Max(least, spreads*medianAbs(r))
+	var rows []BenchRow
+	for i, row := range f.rows {
+		if math.Abs(r[i]) <= limit {
+			rows = append(rows, row)
+			continue
 		}
+		f.odd = append(f.odd, row)
+		f.warn("line %d does not fit the others and is left out: TPOT %.1f ms, %.1f ms by the others", row.Line, 1e3*row.TPOTMean, 1e3*row.TPOTMean*(1-r[i]))
 	}
+	f.rows = rows
 }
 
 // mape is the mean absolute relative errors of the rows in the fit.
@@ -81,13 +86,39 @@ func mape(rows []RowError) (tpot, ttft float64) {
 }
 
 // holdOut fits without each shape in turn and predicts it. The facts of the
-// bench stay as they were found with all shapes.
-func (f *fitter) holdOut(p params) {
-	odd := map[int]bool{}
-	for _, e := range f.fit.Rows {
-		odd[e.Line] = e.Odd
+// bench stay as they were found with all shapes. An overhead that does not help
+// to predict is none: convoys of requests form and break with it, and a fit to
+// them does not carry over.
+func (f *fitter) holdOut(p params) params {
+	errors, shapes := f.predictShapes(p)
+	if o := f.overheadAt(); f.opt.Refine && f.told(o) && p[o] > 0 {
+		g := *f
+		g.keep = slices.Clone(f.keep)
+		g.keep[o] = false
+		q := slices.Clone(p)
+		q[o] = 0
+		q, _ = g.refine(q, refineSteps)
+		if without, by := g.predictShapes(q); score(without) < score(errors) {
+			f.note("no TTFT overhead: a fit without one predicts left-out shapes better than one with %.3g s", p[o]/1e3)
+			p, errors, shapes, f.keep = q, without, by, g.keep
+		}
 	}
-	var all []RowError
+	f.fit.Shapes = shapes
+	f.fit.HeldOutTPOT, f.fit.HeldOutTTFT = mape(errors)
+	if len(shapes) < 2 {
+		f.warn("all rows are of one shape: nothing says how the costs hold at other lengths")
+	}
+	return p
+}
+
+// score is an error by which fits are compared.
+func score(rows []RowError) float64 {
+	tpot, ttft := mape(rows)
+	return tpot + readingWeight*ttft
+}
+
+// predictShapes predicts each shape from the others, starting at p.
+func (f *fitter) predictShapes(p params) (all []RowError, shapes []ShapeError) {
 	for _, shape := range f.shapes() {
 		g := *f
 		g.rows = nil
@@ -109,20 +140,12 @@ func (f *fitter) holdOut(p params) {
 			q = g.regress()
 		}
 		errors := g.rowErrors(q, out)
-		allOdd := true
-		for i := range errors {
-			errors[i].Odd = odd[errors[i].Line]
-			allOdd = allOdd && errors[i].Odd
-		}
 		all = append(all, errors...)
-		e := ShapeError{Input: shape.Input, Output: shape.Output, Rows: len(errors), Odd: allOdd}
+		e := ShapeError{Input: shape.Input, Output: shape.Output, Rows: len(errors)}
 		e.TPOT, e.TTFT = mape(errors)
-		f.fit.Shapes = append(f.fit.Shapes, e)
+		shapes = append(shapes, e)
 	}
-	f.fit.HeldOutTPOT, f.fit.HeldOutTTFT = mape(all)
-	if len(f.fit.Shapes) < 2 {
-		f.warn("all rows are of one shape: nothing says how the costs hold at other lengths")
-	}
+	return all, shapes
 }
 
 // shapes lists the shapes of the rows in the fit, in order of the file.

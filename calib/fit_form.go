@@ -11,6 +11,7 @@ import (
 type form struct {
 	coefficients []string // names as in a preset
 	free         bool     // has free_tokens
+	attention    float64  // what a prompt token by a token of its context costs, in its coefficient
 	// features is what the coefficients multiply in a step, in ms.
 	features func(s load, free float64) []float64
 	spec     func(theta []float64, free float64) engine.CostSpec
@@ -22,6 +23,7 @@ type load struct{ decodes, context, prefill, work float64 }
 // fitForms are the cost models that can be fitted.
 var fitForms = map[string]form{
 	"linear": {
+		attention:    1,
 		coefficients: []string{"base_ms", "sequence_ms", "context_token_ms", "prefill_token_ms", "prefill_context_token_ms"},
 		features: func(s load, _ float64) []float64 {
 			return []float64{1, s.decodes, s.context, s.prefill, s.work / 2}
@@ -31,6 +33,7 @@ var fitForms = map[string]form{
 		},
 	},
 	"overlap": {
+		attention:    0.5,
 		coefficients: []string{"base_ms", "sequence_ms", "context_token_ms", "prefill_token_ms", "attention_ms"},
 		free:         true,
 		features: func(s load, free float64) []float64 {

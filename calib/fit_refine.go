@@ -17,10 +17,13 @@ import (
 // problem as the regression.
 const (
 	refineSteps = 12
-	screenSteps = 3
-	// ttftWeight is how much an error of TTFT counts beside one of TPOT: means
-	// of TTFT hold the burst at a bench's start and its convoys.
-	ttftWeight = 0.15
+	screenSteps = 2
+	// ttftWeight is how much an error of TTFT counts beside one of TPOT. It is
+	// small: means of TTFT hold the burst at a bench's start and convoys of
+	// requests, to which costs should not be bent.
+	ttftWeight = 0.05
+	// readingWeight is the same when readings of a bench are compared.
+	readingWeight = 0.2
 	// refineBound is the least error that can be odd in this stage.
 	refineBound = 0.01
 )
@@ -53,23 +56,24 @@ func (f *fitter) simulateRows(p params, rows []BenchRow) []Simulated {
 }
 
 // errors are the weighted relative errors of runs: TPOT, then TTFT, row by row.
-func weighted(rows []BenchRow, got []Simulated) []float64 {
+func weighted(rows []BenchRow, got []Simulated, ttft float64) []float64 {
 	r := make([]float64, 0, 2*len(rows))
 	for i, row := range rows {
-		r = append(r, 1-got[i].TPOTMean/row.TPOTMean, ttftWeight*(1-got[i].TTFTMean/row.TTFTMean))
+		r = append(r, 1-got[i].TPOTMean/row.TPOTMean, ttft*(1-got[i].TTFTMean/row.TTFTMean))
 	}
 	return r
 }
 
-// linearise asks for the measured figures, by the slopes of the simulation at p.
-func (f *fitter) linearise(p params) problem {
+// linearise asks for the measured figures, by the slopes of the simulation at p
+// over differences of so many times the usual ones.
+func (f *fitter) linearise(p params, wide float64) problem {
 	base := f.simulateRows(p, f.rows)
-	q := problem{x: make([][]float64, 2*len(f.rows)), y: weighted(f.rows, base)}
+	q := problem{x: make([][]float64, 2*len(f.rows)), y: weighted(f.rows, base, ttftWeight)}
 	for i := range q.x {
 		q.x[i] = make([]float64, f.count())
 	}
 	for j := range p {
-		h := f.step(p, j)
+		h := wide * f.step(p, j)
 		if h == 0 {
 			continue
 		}
@@ -115,35 +119,70 @@ func (f *fitter) step(p params, j int) float64 {
 	return part * step / feature
 }
 
-// refine moves the parameters until the loss no longer falls.
+// refine moves the parameters until the loss no longer falls. A simulation is
+// not smooth, as convoys of requests form and break: where small differences
+// mislead, larger ones are tried.
 func (f *fitter) refine(p params, steps int) (params, float64) {
 	bound := math.Max(f.bound, huber*refineBound)
-	loss := func(p params) float64 { return huberLoss(weighted(f.rows, f.simulateRows(p, f.rows)), bound) }
-	best := loss(p)
+	best := f.loss(p, bound)
 	for range steps {
-		target, _ := f.linearise(p).robust(bound)
 		next, lower := p, best
-		for _, part := range []float64{1, 0.5, 0.25, 0.1} {
-			try := make(params, len(p))
-			for j := range p {
-				try[j] = p[j] + part*(target[j]-p[j])
-			}
-			try[f.freeAt()] = math.Min(try[f.freeAt()], mostFree)
-			if l := loss(try); l < lower {
-				next, lower = try, l
+		for _, wide := range []float64{1, 4, 16} {
+			target, _ := f.believe(f.linearise(p, wide), p, bound).robust(bound)
+			if next, lower = f.towards(p, target, best, bound); lower < best {
 				break
 			}
 		}
-		if lower >= best {
-			break
-		}
-		settled := best-lower < 1e-4*best
+		settled := best-lower < 1e-3*best
 		p, best = next, lower
 		if settled {
 			break
 		}
 	}
+	return f.tuneOverhead(p), best
+}
+
+// mostOverhead bounds the overhead in steps: a warm first token of vLLM takes
+// about three decode steps, of which the simulation has half a step of waiting
+// and the step itself.
+const mostOverhead = 2
+
+// tuneOverhead moves the overhead alone to where TTFT comes nearest, in squares:
+// costs do not tell it, and TTFT counts for little in theirs.
+func (f *fitter) tuneOverhead(p params) params {
+	if !f.told(f.overheadAt()) {
+		return p
+	}
+	const steps = 20
+	best, lowest := p, math.Inf(1)
+	for i := range steps + 1 {
+		try := slices.Clone(p)
+		try[f.overheadAt()] = mostOverhead * p[0] * float64(i) / steps
+		if l := norm(weighted(f.rows, f.simulateRows(try, f.rows), readingWeight)); l < lowest {
+			best, lowest = try, l
+		}
+	}
+	return best
+}
+
+// towards goes from p as far to target as lowers the loss below best.
+func (f *fitter) towards(p params, target []float64, best, bound float64) (params, float64) {
+	for _, part := range []float64{1, 0.5, 0.25, 0.1} {
+		try := make(params, len(p))
+		for j := range p {
+			try[j] = p[j] + part*(target[j]-p[j])
+		}
+		try[f.freeAt()] = math.Min(try[f.freeAt()], mostFree)
+		try[f.overheadAt()] = math.Min(try[f.overheadAt()], mostOverhead*try[0])
+		if l := f.loss(try, bound); l < best {
+			return try, l
+		}
+	}
 	return p, best
+}
+
+func (f *fitter) loss(p params, bound float64) float64 {
+	return huberLoss(weighted(f.rows, f.simulateRows(p, f.rows), ttftWeight), bound) + f.disbelief(p, bound)
 }
 
 // simulateFor simulates a row. A run that cannot be simulated has figures that

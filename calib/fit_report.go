@@ -11,7 +11,7 @@ import (
 // design is the equations of the fit around p, a column for each parameter.
 func (f *fitter) design(p params) problem {
 	if f.opt.Refine {
-		return f.linearise(p)
+		return f.linearise(p, 4)
 	}
 	return f.withFree(p, f.meanSteps)
 }

@@ -59,7 +59,12 @@ func (f *fitter) readings() []reading {
 		for _, l := range ratios {
 			for _, n := range requests {
 				for _, w := range waiting {
-					all = append(all, reading{facts: Facts{LengthRatio: l, RequestsPerClient: n, Waiting: w}, budget: b})
+					r := reading{facts: f.opt.Facts, budget: b}
+					r.facts.LengthRatio, r.facts.RequestsPerClient, r.facts.Waiting = l, n, w
+					if b == onePrompt {
+						r.facts.OnePrompt, r.budget = true, usualBudgets[0]
+					}
+					all = append(all, r)
 				}
 			}
 		}
@@ -67,43 +72,63 @@ func (f *fitter) readings() []reading {
 	return all
 }
 
+// screenRows is how many rows are enough to tell bad readings from good ones.
+const screenRows = 18
+
+// screened is a fitter with rows taken evenly from all.
+func (f *fitter) screened() *fitter {
+	g := *f
+	if n := len(f.rows); n > screenRows {
+		g.rows = nil
+		for i := range screenRows {
+			g.rows = append(g.rows, f.rows[i*n/screenRows])
+		}
+	}
+	return &g
+}
+
+// try fits under a reading and rates it. Beside the coefficients' own loss the
+// means of TTFT count for more, as it is they that the readings differ in.
+func (f *fitter) try(r *reading, steps int) {
+	f.facts, f.cfg.MaxBatchedTokens = r.facts, r.budget
+	if r.p == nil {
+		r.p = f.regress()
+	}
+	q := f.meanSteps(r.p[f.freeAt()])
+	f.bound = oddBeyond(q.residuals(r.p[:len(f.form.coefficients)]))
+	if f.opt.Refine {
+		r.p, _ = f.refine(r.p, steps)
+		r.loss = meanAbs(weighted(f.rows, f.simulateRows(r.p, f.rows), readingWeight))
+	}
+	f.bound = 0
+}
+
 // settle finds the reading under which the simulated bench comes nearest to the
 // measured one: all are fitted roughly, the best few closely.
 func (f *fitter) settle() reading {
 	all := f.readings()
-	fit := func(r *reading, steps int) {
-		f.facts, f.cfg.MaxBatchedTokens = r.facts, r.budget
-		if r.p == nil {
-			r.p = f.regress()
-			q := f.meanSteps(r.p[f.freeAt()])
-			f.bound = oddBeyond(q.residuals(r.p[:len(f.form.coefficients)]))
-		}
-		if f.opt.Refine {
-			r.p, r.loss = f.refine(r.p, steps)
-		}
-		f.bound = 0
-	}
 	byLoss := func(a, b reading) int { return cmp.Compare(a.loss, b.loss) }
 	const few = 3
 	if len(all) > 1 {
+		g := f.screened()
 		for i := range all {
-			fit(&all[i], screenSteps)
+			g.try(&all[i], screenSteps)
 		}
 		slices.SortStableFunc(all, byLoss)
 		all = all[:min(few, len(all))]
 	}
 	for i := range all {
-		fit(&all[i], refineSteps)
+		f.try(&all[i], refineSteps)
 	}
 	slices.SortStableFunc(all, byLoss)
 	best := all[0]
 	f.facts, f.cfg.MaxBatchedTokens = best.facts, best.budget
 	if f.opt.Refine {
-		f.bound = oddBeyond(weighted(f.rows, f.simulateRows(best.p, f.rows)))
+		f.bound = oddBeyond(weighted(f.rows, f.simulateRows(best.p, f.rows), ttftWeight))
 	}
 	if len(all) > 1 {
 		next := all[1]
-		f.note("found by simulation, as neither file nor flags say: %s, %d tokens a step (next best, with %.2f times the loss: %s, %d tokens a step)",
+		f.note("found by simulation, as neither file nor flags say: %s, %d tokens a step (next best, with %.2f times the error: %s, %d tokens a step)",
 			best.facts, best.budget, next.loss/best.loss, next.facts, next.budget)
 	}
 	return best

@@ -17,9 +17,10 @@ import (
 // The switches are the points that the paper leaves open; the defaults are the
 // literal reading of Algorithm 1.
 type CacheRoute struct {
-	// Slots is W, the warm prefixes that the planner allots to a destination.
-	// The paper gives no number; with 30 destinations 128 keys fit and 256 do
-	// not (section 5.1), hence 5 to 8.
+	// Slots is W, the warm prefixes that the planner allots to a destination:
+	// about what its KV cache holds, kv_blocks x block_tokens / tokens of a key's
+	// prefix. The paper gives no number; with 30 destinations 128 keys fit and 256
+	// do not (section 5.1), hence 5 to 8 for its prompts.
 	Slots int `yaml:"slots" jsonschema:"minimum=1,maximum=1e6"`
 	// QCap is q_cap, the load that one destination serves within the SLO, in
 	// requests per second: the knee of a single destination. 0 assumes that it

@@ -83,7 +83,7 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 		qps = append(qps, k.QPS)
 		count[k.Censor]++
 		if fails > 0 {
-			warn("seed %d passes at %s QPS but fails at %s (non-monotone)", seed, shortly(k.QPS), shortly(fails))
+			warn("seed %d passes at %s QPS but fails at %s: where low loads are the slowest, their caches were still cold", seed, shortly(k.QPS), shortly(fails))
 		}
 		if len(ladder) < rungs {
 			warn("seed %d has run %d of %d loads", seed, len(ladder), rungs)
@@ -97,21 +97,39 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 			row.Censor = c
 		}
 	}
-	switch row.Censor {
-	case CensorLeft:
-		warn("censored: every seed fails at every load")
-	case CensorRight:
-		warn("censored: every seed passes at the highest load")
-	case CensorMixed:
-		warn("%d of %d seeds censored: the mean is a lower bound", n-count[CensorNone], n)
+	if text := row.censorWords(seeds[0][0].LoadQPS); text != "" {
+		row.Warnings = append(row.Warnings, text)
 	}
 	switch {
 	case n == 1:
-		warn("n = 1: no interval")
+		warn("one seed: no interval")
 	case n <= 3:
-		warn("n = %d: wide interval", n)
+		warn("%d seeds only: wide interval", n)
 	}
 	return row
+}
+
+// censorWords says which part of the ladder is missing, empty if none is.
+func (r *CapacityRow) censorWords(lowest float64) string {
+	n, inside := len(r.PerSeed), 0
+	for _, k := range r.PerSeed {
+		if k.Censor == CensorNone {
+			inside++
+		}
+	}
+	every := ""
+	if n > 1 {
+		every = " at every seed"
+	}
+	switch r.Censor {
+	case CensorLeft:
+		return fmt.Sprintf("below %s%s: add lower loads", shortly(lowest), every)
+	case CensorRight:
+		return fmt.Sprintf("above %s%s: add higher loads", shortly(float64(r.QPS.Mean)), every)
+	case CensorMixed:
+		return fmt.Sprintf("%d of %d seeds lie outside the ladder of loads: the mean is a lower bound", n-inside, n)
+	}
+	return ""
 }
 
 // shortly prints a load to six digits: a recorded rate has more than anyone reads.

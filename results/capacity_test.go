@@ -42,7 +42,7 @@ func ladderOf(policy string, seed uint64, loads, p99 []float64) []Cell {
 	cells := make([]Cell, len(p99))
 	for i := range cells {
 		cells[i] = Cell{Policy: policy, LoadQPS: loads[i], Seed: seed, Requests: 1000, RunRequests: 1200,
-			TTFTP50: Float(p99[i] / 2), TTFTP99: Float(p99[i]), KVHit: 0.5 + Float(seed)/100, Fingerprint: "00ff", Warnings: []string{}}
+			TTFTP50: Float(p99[i] / 2), TTFTP99: Float(p99[i]), TPOTP50: 0.02, E2EP99: Float(p99[i] + 1), KVHit: 0.5 + Float(seed)/100, Fingerprint: "00ff", Warnings: []string{}}
 	}
 	return cells
 }
@@ -94,12 +94,12 @@ func TestCapacityOverSeeds(t *testing.T) {
 		warnings []string
 	}{
 		{[][]float64{middle, middle, middle, middle}, CensorNone, 60, nil},
-		{[][]float64{left, left}, CensorLeft, 0, []string{"censored: every seed fails at every load", "n = 2: wide interval"}},
-		{[][]float64{right}, CensorRight, 80, []string{"censored: every seed passes at the highest load", "n = 1: no interval"}},
-		{[][]float64{left, middle, right, middle, middle}, CensorMixed, 52, []string{"2 of 5 seeds censored: the mean is a lower bound"}},
-		{[][]float64{middle, middle, middle, {4, 1, 4}}, CensorNone, 60, []string{"seed 5 passes at 60 QPS but fails at 30 (non-monotone)"}},
+		{[][]float64{left, left}, CensorLeft, 0, []string{"below 30 at every seed: add lower loads", "2 seeds only: wide interval"}},
+		{[][]float64{right}, CensorRight, 80, []string{"above 80: add higher loads", "one seed: no interval"}},
+		{[][]float64{left, middle, right, middle, middle}, CensorMixed, 52, []string{"2 of 5 seeds lie outside the ladder of loads: the mean is a lower bound"}},
+		{[][]float64{middle, middle, middle, {4, 1, 4}}, CensorNone, 60, []string{"seed 5 passes at 60 QPS but fails at 30: where low loads are the slowest, their caches were still cold"}},
 		{[][]float64{middle, middle, middle, {1, 1}}, CensorMixed, 60,
-			[]string{"seed 5 has run 2 of 3 loads", "1 of 4 seeds censored: the mean is a lower bound"}},
+			[]string{"seed 5 has run 2 of 3 loads", "1 of 4 seeds lie outside the ladder of loads: the mean is a lower bound"}},
 	} {
 		row := capacityOf(c.ladders...)
 		if row.Censor != c.censor || row.QPS.Mean != c.mean || !slices.Equal(row.Warnings, c.warnings) {
@@ -111,31 +111,70 @@ func TestCapacityOverSeeds(t *testing.T) {
 	}
 }
 
+// A multiple is over the best other policy, and a bound where the ladder cuts one
+// of the two off.
 func TestMultiplier(t *testing.T) {
 	loads := []float64{30, 60, 120}
 	left, low, high, right := []float64{9, 9, 9}, []float64{1, 9, 9}, []float64{1, 1, 9}, []float64{1, 1, 1}
 	for _, c := range []struct {
 		own    []float64
 		others [][]float64
-		want   float64 // 0: none
+		want   string
 	}{
-		{high, [][]float64{low}, 2},
-		{low, [][]float64{high, left}, 0.5},
-		{high, [][]float64{left, low}, 2}, // < 30 is not the best beside 30
-		{high, [][]float64{left}, 0},
-		{high, [][]float64{low, right}, 0}, // the best one is beyond the ladder
-		{right, [][]float64{low}, 0},
-		{left, [][]float64{low}, 0},
-		{high, nil, 0},
+		{high, [][]float64{low}, "2.00×"},
+		{low, [][]float64{high, left}, "0.50×"},
+		{high, [][]float64{left, low}, "2.00×"}, // < 30 is not the best beside 30
+		{high, [][]float64{left}, ">=2.00×"},
+		{high, [][]float64{low, right}, ""}, // the best one is beyond the ladder
+		{right, [][]float64{low}, ">=4.00×"},
+		{left, [][]float64{low}, ""},
+		{high, nil, ""},
 	} {
 		cells := ladderOf("own", 2, loads, c.own)
 		for i, p99 := range c.others {
 			cells = append(cells, ladderOf(fmt.Sprint(i), 2, loads, p99)...)
 		}
 		s := Summarise("s", cells, []float64{3}, 0.05)
-		got, err := s.Multiplier("own", 3)
-		if got != c.want || (err == nil) != (c.want > 0) {
-			t.Errorf("%v over %v = %v, %v; want %v", c.own, c.others, got, err, c.want)
+		if got := s.multiplierText("own", 3); got != c.want {
+			t.Errorf("%v over %v = %q, want %q", c.own, c.others, got, c.want)
 		}
+	}
+}
+
+// What is said of a capacity is no more exact than the ladder: 30, 60, 80, 120,
+// 160, 180, 220, 300.
+func TestCapacityTexts(t *testing.T) {
+	for _, c := range []struct {
+		knees      [5]float64
+		text, took string
+	}{
+		{all(120), "120 (<160)", "120 QPS in all 5 seeds"},
+		{[5]float64{160, 180, 180, 180, 180}, "176 ± 11.1", "160 QPS in all 5 seeds, 180 in 4 of 5"},
+		{[5]float64{80, 80, 80, 80, 120}, "88 ± 22.2", "80 QPS in all 5 seeds, 120 in 1 of 5"},
+		{[5]float64{0, 0, 0, 0, 60}, ">=12 (0-45.3)", "60 QPS in 1 of 5 seeds"},
+		{all(0), "<30", "no load tried"},
+		{all(300), ">300", "300 QPS in all 5 seeds"},
+		{[5]float64{220, 220, 220, 300, 300}, ">=252 ± 54.4", "220 QPS in all 5 seeds, 300 in 2 of 5"},
+		{[5]float64{30, 60, 80, 120, 160}, "90 ± 63.3", "30 QPS in all 5 seeds, 60 in 4 of 5, 80 in 3 of 5, 160 in 1 of 5"},
+	} {
+		s := Summarise("s", paperlike("x", c.knees, all(300), all(300)), []float64{2}, 0.05)
+		if got := s.capacityText("x", 2); got != c.text {
+			t.Errorf("%v: %q, want %q", c.knees, got, c.text)
+		}
+		if got := s.Capacity[0].bySeed("QPS"); got != c.took {
+			t.Errorf("%v: %q, want %q", c.knees, got, c.took)
+		}
+	}
+	var cells []Cell // 19 seeds take 120, one takes 160
+	for seed := range uint64(20) {
+		p99 := []float64{1, 9, 9}
+		if seed == 7 {
+			p99[1] = 1
+		}
+		cells = append(cells, ladderOf("x", seed, []float64{120, 160, 200}, p99)...)
+	}
+	s := Summarise("s", cells, []float64{2}, 0.05)
+	if got := s.capacityText("x", 2); got != "122 (<162)" {
+		t.Errorf("19 of 20 seeds at one rung: %q", got)
 	}
 }

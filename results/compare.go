@@ -83,6 +83,8 @@ type ComparedCapacity struct {
 	Diff    Interval `json:"b_minus_a"` // without an interval unless Bound is none
 	Bound   Bound    `json:"bound"`
 	Ratio   Float    `json:"b_over_a"` // undefined unless neither is censored
+
+	rungsA, rungsB rungs
 }
 
 // Selection is what two summaries are compared on.
@@ -223,6 +225,7 @@ func compareCapacity(a, b *Summary, ra, rb *CapacityRow, s Selection) ComparedCa
 	aLo, aHi := a.knees(ra, s)
 	bLo, bHi := b.knees(rb, s)
 	c.A, c.B = NewInterval(aLo), NewInterval(bLo)
+	c.rungsA, c.rungsB = newRungs(a.loadsOf(ra.Policy), aLo), newRungs(b.loadsOf(rb.Policy), bLo)
 	least, most := NewInterval(bLo).Mean-NewInterval(aHi).Mean, NewInterval(bHi).Mean-NewInterval(aLo).Mean
 	switch {
 	case least == most:

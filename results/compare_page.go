@@ -19,6 +19,8 @@ type comparePage struct {
 	Tables     []compareTable
 	Capacities []compareCapacityLine
 	Chance     string
+	Near       bool // some capacities have no interval, as the loads are too far apart
+	Infinite   string
 }
 
 type namedSide struct {
@@ -34,7 +36,13 @@ type compareTable struct {
 
 type compareLine struct {
 	Load    string
-	Changes []pageChange
+	Figures []comparedFigure
+}
+
+// comparedFigure is three cells of a row.
+type comparedFigure struct {
+	A, B string
+	Diff pageChange
 }
 
 type pageChange struct {
@@ -56,7 +64,7 @@ func (c *Comparison) WritePage(path string) error {
 		return err
 	}
 	p := &comparePage{
-		Comparison: c, Style: template.CSS(style[0]), Chance: c.chance(), Sides: []namedSide{{"A", c.A}, {"B", c.B}},
+		Comparison: c, Style: template.CSS(style[0]), Chance: c.chance(), Infinite: c.infinite(), Sides: []namedSide{{"A", c.A}, {"B", c.B}},
 		Policy: template.HTML(fmt.Sprintf("default-src 'none'; style-src %s; img-src data:; base-uri 'none'; form-action 'none'", hashSource(style[0]))),
 	}
 	for _, column := range columns {
@@ -67,9 +75,11 @@ func (c *Comparison) WritePage(path string) error {
 	}
 	for i := range c.Capacity {
 		k := &c.Capacity[i]
+		p.Near = p.Near || k.narrow()
 		p.Capacities = append(p.Capacities, compareCapacityLine{
-			Policy: pairName(k.PolicyA, k.PolicyB), SLO: shortly(k.SLO), A: typeset(c.knee(k.A, k.CensorA)), B: typeset(c.knee(k.B, k.CensorB)),
-			Diff: pageChange{typeset(k.text()), (Change{Diff: k.Diff}).Clear()}, Ratio: k.ratio(),
+			Policy: pairName(k.PolicyA, k.PolicyB), SLO: shortly(k.SLO),
+			A: signs(c.knee(k.A, k.CensorA, k.rungsA)), B: signs(c.knee(k.B, k.CensorB, k.rungsB)),
+			Diff: pageChange{typeset(k.text()), k.clear()}, Ratio: k.ratio(),
 		})
 	}
 	return WriteFileAtomic(path, func(w io.Writer) error { return compareTemplate.Execute(w, p) })
@@ -81,7 +91,8 @@ func newCompareTable(rows []ComparedRow) compareTable {
 		line := compareLine{Load: shortly(rows[i].LoadQPS)}
 		for _, column := range columns {
 			c := column.change(&rows[i])
-			line.Changes = append(line.Changes, pageChange{typeset(changeText(*c, column.scale, column.digits)), c.Clear()})
+			show := func(f Float) string { return typeset(figure(column.scale*float64(f), column.digits)) }
+			line.Figures = append(line.Figures, comparedFigure{show(c.A), show(c.B), pageChange{typeset(diffText(*c, column.scale, column.digits)), c.Clear()}})
 		}
 		t.Rows = append(t.Rows, line)
 	}

@@ -60,7 +60,7 @@ func (p *comparisonPrinter) head() {
 		name string
 		Side
 	}{{"A", p.A}, {"B", p.B}} {
-		p.line(bold, fmt.Sprintf("%s: %s (study %s, cacheroute %s)", side.name, side.Dir, side.Study, side.Version))
+		p.line(bold, printable(fmt.Sprintf("%s: %s (study %s, cacheroute %s)", side.name, side.Dir, side.Study, side.Version)))
 	}
 	if len(p.Differences) == 0 {
 		fmt.Fprintln(p.w, "the studies do not differ")
@@ -68,7 +68,7 @@ func (p *comparisonPrinter) head() {
 		fmt.Fprintln(p.w, "what differs:")
 	}
 	for _, d := range p.Differences {
-		fmt.Fprintln(p.w, "  "+wrap(fmt.Sprintf("%s: %s in A, %s in B", d.Field, orNone(d.A), orNone(d.B)), lineWidth, "    "))
+		fmt.Fprintln(p.w, "  "+wrap(printable(fmt.Sprintf("%s: %s in A, %s in B", d.Field, orNone(d.A), orNone(d.B))), lineWidth, "    "))
 	}
 	how := "paired by seed"
 	if !p.Paired {
@@ -76,6 +76,19 @@ func (p *comparisonPrinter) head() {
 	}
 	fmt.Fprintln(p.w)
 	fmt.Fprintln(p.w, wrap(fmt.Sprintf("A, then B - A with its 95 %% interval, %s; *: the interval leaves out 0", how), lineWidth, ""))
+	if text := p.infinite(); text != "" {
+		fmt.Fprintln(p.w, wrap(text, lineWidth, ""))
+	}
+}
+
+// infinite explains an infinite p99, empty if there is none.
+func (c *Comparison) infinite() string {
+	for i := range c.Rows {
+		if p := &c.Rows[i].TTFTP99; math.IsInf(float64(p.A), 1) || math.IsInf(float64(p.B), 1) {
+			return "inf: over 1 % of the requests of a seed failed, so p99 is infinite; inf -: of both, so there is no difference"
+		}
+	}
+	return ""
 }
 
 func orNone(text string) string {
@@ -144,7 +157,12 @@ func (p *comparisonPrinter) verdict(c *Change, better float64) string {
 
 // changeText is a figure of A and its change, such as "2.21 -0.30±0.05*".
 func changeText(c Change, scale float64, digits int) string {
-	text := figure(scale*float64(c.A), digits) + " " + withSign(scale*float64(c.Diff.Mean), digits)
+	return figure(scale*float64(c.A), digits) + " " + diffText(c, scale, digits)
+}
+
+// diffText is a change alone; without a star it ends in a blank.
+func diffText(c Change, scale float64, digits int) string {
+	text := withSign(scale*float64(c.Diff.Mean), digits)
 	if half := c.Diff.HalfWidth(); half > 0 {
 		text += "±" + figure(scale*float64(half), digits)
 	}
@@ -182,91 +200,13 @@ func withSign(v float64, digits int) string {
 	return figure(v, digits)
 }
 
-// capacities prints the knees of both and their difference.
-func (p *comparisonPrinter) capacities() {
-	if len(p.Capacity) == 0 {
-		return
-	}
-	fmt.Fprintln(p.w)
-	p.line(bold, "capacity in QPS")
-	name := width("policy")
-	for _, c := range p.Capacity {
-		name = max(name, width(pairName(c.PolicyA, c.PolicyB)))
-	}
-	fmt.Fprintln(p.w, strings.TrimRight(padRight("policy", name)+pad("p99 <= s", 10)+pad("A", 16)+pad("B", 16)+pad("B - A ", 20)+pad("B / A", 8), " "))
-	for _, c := range p.Capacity {
-		code := p.verdict(&Change{Diff: c.Diff}, 1)
-		line := padRight(pairName(c.PolicyA, c.PolicyB), name) + pad(shortly(c.SLO), 10) + pad(p.knee(c.A, c.CensorA), 16) +
-			pad(p.knee(c.B, c.CensorB), 16) + p.paint(code, pad(c.text(), 20)) + pad(c.ratio(), 8)
-		fmt.Fprintln(p.w, strings.TrimRight(line, " "))
-	}
-}
-
-func pairName(a, b string) string {
-	if a == b {
-		return a
-	}
-	return a + " | " + b
-}
-
-// knee is a capacity as in the table of one result. The ladders are equal.
-func (c *Comparison) knee(i Interval, censor Censor) string {
-	mean := short(float64(i.Mean))
-	switch censor {
-	case CensorLeft:
-		lowest := c.Rows[0].LoadQPS
-		for _, r := range c.Rows {
-			lowest = min(lowest, r.LoadQPS)
-		}
-		return "<" + shortly(lowest)
-	case CensorRight:
-		return ">" + mean
-	case CensorMixed:
-		mean = ">=" + mean
-	}
-	if half := i.HalfWidth(); half.Finite() {
-		return mean + " ± " + short(float64(half))
-	}
-	return mean
-}
-
-// text is the difference of two capacities, or what is known of it.
-func (c *ComparedCapacity) text() string {
-	switch c.Bound {
-	case BoundOpen:
-		return "open "
-	case BoundLower:
-		return ">= " + withSign(float64(c.Diff.Mean), 2) + " "
-	case BoundUpper:
-		return "<= " + withSign(float64(c.Diff.Mean), 2) + " "
-	}
-	return changeOnly(c.Diff)
-}
-
-func (c *ComparedCapacity) ratio() string {
-	if !c.Ratio.Finite() {
-		return ""
-	}
-	return fmt.Sprintf("%.2f×", float64(c.Ratio))
-}
-
-func changeOnly(d Interval) string {
-	text := withSign(float64(d.Mean), 2)
-	if half := d.HalfWidth(); half.Finite() {
-		text += " ± " + figure(float64(half), 2)
-	}
-	if (Change{Diff: d}).Clear() {
-		return text + "*"
-	}
-	return text + " "
-}
-
 // chance reminds of what many intervals give by themselves.
 func (c *Comparison) chance() string {
-	intervals, clear := 0, 0
+	intervals, clear, same := 0, 0, true
 	for i := range c.Rows {
 		for _, column := range columns {
 			change := column.change(&c.Rows[i])
+			same = same && (change.A == change.B || !change.A.Finite() && !change.B.Finite()) && !(change.Diff.HalfWidth() > 0)
 			if change.Diff.HalfWidth() > 0 {
 				intervals++
 				if change.Clear() {
@@ -276,6 +216,8 @@ func (c *Comparison) chance() string {
 		}
 	}
 	switch {
+	case same:
+		return "A and B are identical in every figure"
 	case intervals == 0:
 		return "no interval (one seed, or no difference between seeds): what differs may be chance"
 	case intervals >= 10:

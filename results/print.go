@@ -34,8 +34,9 @@ func (st Style) paint(code, text string) string {
 }
 
 // PrintLadder prints p99 TTFT and KV hit by load and policy, the capacities for
-// each objective, and what is to be doubted of them.
-func PrintLadder(w io.Writer, s *Summary, st Style) error {
+// each objective, and what is to be doubted of them, beginning with what the
+// caller knows.
+func PrintLadder(w io.Writer, s *Summary, st Style, doubts ...string) error {
 	p := &printer{w: bufio.NewWriter(w), Summary: s, Style: st}
 	p.policies, p.loads, p.seeds = s.axes()
 	p.line(bold, fmt.Sprintf("%s: p99 TTFT in seconds (inf: over 1 %% failed) and KV hit in %%, mean over %s", s.Study, plural(p.seeds, "seed")))
@@ -48,7 +49,7 @@ func PrintLadder(w io.Writer, s *Summary, st Style) error {
 	if len(s.Capacity) > 0 {
 		p.capacities()
 	}
-	p.notes()
+	p.notes(doubts)
 	return p.w.Flush()
 }
 
@@ -218,7 +219,15 @@ func (p *printer) legend() {
 		parts = append(parts, "*: lowest p99 of the row")
 	}
 	if lo, hi := p.scale(); len(p.loads) > 1 && hi > 0 {
-		parts = append(parts, fmt.Sprintf("by load: p99 from %s s ▁ to %s s █, log scale", seconds(Float(lo)), seconds(Float(hi))))
+		text := fmt.Sprintf("by load: p99 from %s s ▁ to %s s █, log scale", seconds(Float(lo)), seconds(Float(hi)))
+		least := len(p.loads)
+		for _, policy := range p.policies {
+			least = min(least, ladderCell(policy)-2)
+		}
+		if least < len(p.loads) {
+			text += fmt.Sprintf(", evenly chosen among the %d loads", len(p.loads))
+		}
+		parts = append(parts, text)
 	}
 	if len(parts) > 0 {
 		fmt.Fprintln(p.w)

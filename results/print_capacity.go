@@ -2,14 +2,13 @@ package results
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
 
 const (
-	capacityWidth = 22 // of the column of an objective
-	timesWidth    = 7  // of it, the multiplier
+	kneeWidth  = 15 // of the column of an objective, without the multiplier
+	timesWidth = 7  // of the multiplier, at least
 )
 
 // capacities prints the knees: a row a policy, a column an objective.
@@ -18,34 +17,43 @@ func (p *printer) capacities() {
 	p.line(bold, fmt.Sprintf("capacity in QPS: highest load with p99 TTFT within the objective and at most %s %% failed,", short(100*p.Capacity[0].MaxFailureRate)))
 	p.line(bold, fmt.Sprintf("mean ± 95 %% interval over %s", plural(p.seeds, "seed")))
 	fmt.Fprintln(p.w)
-	slos := p.objectives()
+	slos := p.slos()
 	name := width("policy")
 	for _, policy := range p.policies {
 		name = max(name, width(policy))
 	}
+	times := timesWidth
+	for i := range p.Capacity {
+		r := &p.Capacity[i]
+		times = max(times, 2+width(p.multiplierText(r.Policy, r.SLO)))
+	}
 	for at := 0; at < len(slos); {
-		n := min(len(slos)-at, max(1, (lineWidth-name)/capacityWidth))
-		p.capacityTable(name, slos[at:at+n])
+		n := min(len(slos)-at, max(1, (lineWidth-name)/(kneeWidth+times)))
+		p.capacityTable(name, times, slos[at:at+n])
 		at += n
 	}
 	p.capacityLegend()
+	p.verdict(slos[0])
 }
 
-func (p *printer) objectives() []float64 {
-	var slos []float64
-	for i := range p.Capacity {
-		if slo := p.Capacity[i].SLO; !slices.Contains(slos, slo) {
-			slos = append(slos, slo)
-		}
+// verdict says what the best policies take under the first objective, seed by
+// seed, and what that is like.
+func (p *printer) verdict(slo float64) {
+	best := p.best(slo)
+	if len(best) > 0 {
+		fmt.Fprintln(p.w)
 	}
-	return slos
+	for _, row := range best {
+		text := fmt.Sprintf("p99 <= %s s: %s takes %s; %s", shortly(slo), row.Policy, row.bySeed("QPS"), p.nearWords(row, "QPS"))
+		fmt.Fprintln(p.w, wrap(text, lineWidth, ""))
+	}
 }
 
-func (p *printer) capacityTable(name int, slos []float64) {
+func (p *printer) capacityTable(name, times int, slos []float64) {
 	head := padRight("policy", name)
 	best := make([]string, len(slos))
 	for i, slo := range slos {
-		head += pad("p99 <= "+shortly(slo)+" s", capacityWidth-timesWidth) + pad("", timesWidth)
+		head += pad("p99 <= "+shortly(slo)+" s", kneeWidth) + pad("", times)
 		best[i] = p.bestCapacity(slo)
 	}
 	p.line(bold, strings.TrimRight(head, " "))
@@ -56,7 +64,7 @@ func (p *printer) capacityTable(name int, slos []float64) {
 			if policy == best[i] {
 				code, mark = green, "*"
 			}
-			text := pad(p.capacityText(policy, slo), capacityWidth-timesWidth) + mark + pad(p.multiplierText(policy, slo), timesWidth-1)
+			text := pad(p.capacityText(policy, slo), kneeWidth) + mark + pad(p.multiplierText(policy, slo), times-1)
 			line += p.paint(code, text)
 		}
 		fmt.Fprintln(p.w, strings.TrimRight(line, " "))
@@ -89,55 +97,38 @@ func (s *Summary) bestCapacity(slo float64) string {
 
 // capacityLegend explains the marks that occur.
 func (p *printer) capacityLegend() {
-	var parts []string
 	censored := map[Censor]bool{}
-	marked, times := false, false
+	marked, times, near, cut := false, false, false, false
 	for i := range p.Capacity {
 		r := &p.Capacity[i]
+		text := p.capacityText(r.Policy, r.SLO)
 		censored[r.Censor] = true
 		marked = marked || p.bestCapacity(r.SLO) != ""
 		times = times || p.multiplierText(r.Policy, r.SLO) != ""
+		near = near || strings.Contains(text, "(<")
+		cut = cut || strings.Contains(text, "(0-")
 	}
-	if marked {
-		parts = append(parts, "*: the highest mean")
-	}
-	if times {
-		parts = append(parts, "×: over the best other policy")
-	}
-	if censored[CensorLeft] {
-		parts = append(parts, "<: fails at the lowest load")
-	}
-	if censored[CensorRight] {
-		parts = append(parts, ">: passes at the highest")
-	}
-	if censored[CensorMixed] {
-		parts = append(parts, ">=: some seeds do either")
+	var parts []string
+	for _, mark := range []struct {
+		occurs bool
+		text   string
+	}{
+		{marked, "*: the highest mean"},
+		{times, "×: over the best other policy"},
+		{censored[CensorLeft], "<: fails at the lowest load"},
+		{censored[CensorRight], ">: passes at the highest"},
+		{censored[CensorMixed], ">=: some seeds do either"},
+		{near, "(<b): less than b, the next load; the seeds differ by less than that"},
+		{cut, "(0-b): 95 % interval, cut at 0"},
+	} {
+		if mark.occurs {
+			parts = append(parts, mark.text)
+		}
 	}
 	if len(parts) > 0 {
 		fmt.Fprintln(p.w)
 		p.line(dim, wrap(strings.Join(parts, "; "), lineWidth, ""))
 	}
-}
-
-// capacityText is a capacity such as "176 ± 11.1", "<30" or ">=40 ± 20".
-func (s *Summary) capacityText(policy string, slo float64) string {
-	r := s.capacity(policy, slo)
-	if r == nil {
-		return "-"
-	}
-	mean := short(float64(r.QPS.Mean))
-	switch r.Censor {
-	case CensorLeft:
-		return "<" + shortly(s.lowestLoad(policy, r.PerSeed[0].Seed))
-	case CensorRight:
-		return ">" + mean
-	case CensorMixed:
-		mean = ">=" + mean
-	}
-	if half := r.QPS.HalfWidth(); half.Finite() {
-		return mean + " ± " + short(float64(half))
-	}
-	return mean
 }
 
 // capacity is the row of a policy under an objective, nil if it has none.
@@ -147,12 +138,4 @@ func (s *Summary) capacity(policy string, slo float64) *CapacityRow {
 		return nil
 	}
 	return &s.Capacity[i]
-}
-
-func (s *Summary) multiplierText(policy string, slo float64) string {
-	m, err := s.Multiplier(policy, slo)
-	if err != nil || math.IsInf(m, 0) {
-		return ""
-	}
-	return fmt.Sprintf("%.2f×", m)
 }

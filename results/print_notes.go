@@ -39,7 +39,7 @@ func (s *Summary) notes() []*note {
 	for i := range s.Capacity {
 		r := &s.Capacity[i]
 		for _, text := range r.Warnings {
-			if !strings.Contains(text, "censored") { // the table marks it
+			if r.Censor != CensorMixed || text != r.censorWords(0) { // the table marks it
 				b.add(fmt.Sprintf("%s, p99 <= %s s", r.Policy, shortly(r.SLO)), text)
 			}
 		}
@@ -54,11 +54,14 @@ func (s *Summary) notes() []*note {
 	return b.notes
 }
 
-// notes prints the notes of the summary.
-func (p *printer) notes() {
+// notes prints the notes of the summary, and more.
+func (p *printer) notes(more []string) {
 	notes := p.Summary.notes()
-	if len(notes) > 0 {
+	if len(notes)+len(more) > 0 {
 		fmt.Fprintln(p.w)
+	}
+	for _, text := range more {
+		p.line(dim, wrap("note: "+text, lineWidth, "      "))
 	}
 	for _, n := range notes {
 		text := fmt.Sprintf("note: %s (%s", n.text, n.where)

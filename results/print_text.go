@@ -4,8 +4,20 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
+
+// printable keeps text that a file brought from steering a terminal or turning
+// the text around it: what cannot be printed becomes U+FFFD.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
 
 // width is the number of columns that a text takes.
 func width(text string) int { return utf8.RuneCountInString(text) }

@@ -42,7 +42,7 @@ type page struct {
 	SLOs      []string
 	Ladder    []ladderLine
 	Names     []string // of the policies of the ladder
-	Origins   map[Origin]int
+	Origins   []originCount
 	Notes     []pageNote
 	MoreNotes int
 	Left      []string // what the page leaves out
@@ -61,6 +61,12 @@ type ladderLine struct {
 	P99  []string
 }
 
+// originCount is how many numbers have an origin.
+type originCount struct {
+	Origin Origin
+	N      int
+}
+
 // pageNote is a warning of some rows, with the first of them.
 type pageNote struct {
 	Text, Where string
@@ -73,7 +79,7 @@ func WriteReport(path string, r *Report) error {
 }
 
 func (r *Report) write(w io.Writer, l limits) error {
-	p := page{Report: r, Verdict: r.verdict(), Data: r.data(l), Origins: map[Origin]int{}}
+	p := page{Report: r, Verdict: r.verdict(), Data: r.data(l)}
 	p.Left = p.Data.thinned
 	for _, n := range r.Summary.notes() {
 		p.Notes = append(p.Notes, pageNote{n.text, n.where, n.count - 1})
@@ -81,8 +87,10 @@ func (r *Report) write(w io.Writer, l limits) error {
 	if more := len(p.Notes) - l.notes; more > 0 {
 		p.Notes, p.MoreNotes = p.Notes[:l.notes], more
 	}
-	for _, a := range r.Manifest.Assumptions {
-		p.Origins[a.Origin]++
+	for _, o := range Origins {
+		if n := r.Manifest.Count(o); n > 0 {
+			p.Origins = append(p.Origins, originCount{o, n})
+		}
 	}
 	p.fillTables()
 	if err := p.fillAssets(); err != nil {
@@ -148,7 +156,7 @@ func (p *page) fillTables() {
 	for _, policy := range d.Policies {
 		row := kneesRow{Policy: policy}
 		for _, slo := range slos {
-			row.Cells = append(row.Cells, struct{ QPS, Times string }{s.capacityWords(policy, slo), s.multiplierText(policy, slo)})
+			row.Cells = append(row.Cells, struct{ QPS, Times string }{s.capacityWords(policy, slo), signs(s.multiplierText(policy, slo))})
 		}
 		p.Knees = append(p.Knees, row)
 	}

@@ -39,10 +39,11 @@ func newPoint(i Interval) point {
 // policy, then load; null is what has not been run.
 type pageData struct {
 	Policies []string             `json:"policies"`
+	Styles   []int                `json:"styles"` // of Policies
 	Loads    []num                `json:"loads"`
 	Seeds    []string             `json:"seeds"` // text: more digits than a JavaScript number keeps
 	SLOs     []num                `json:"slos"`
-	Primary  int                  `json:"primary"` // of SLOs
+	Primary  int                  `json:"primary"` // of SLOs: the first that the study lists
 	Best     int                  `json:"best"`    // of Policies, -1 if none
 	Lead     bool                 `json:"lead"`    // no other policy ties with the best
 	Ladder   map[string][][]point `json:"ladder"`  // by metric
@@ -90,6 +91,29 @@ var kinds = []struct {
 	{"prefix", func(c *Cell) Float { return c.KVHitPrefix }},
 }
 
+// styled are the policies whose line has the same colour, dash and mark on every
+// page.
+var styled = []string{"flat-lb", "sticky", "chwbl", "dualmap", "preble", "cacheroute", "least-loaded", "random", "llm-d", "llm-d-precise"}
+
+// styles numbers the look of each policy. Labels take what the page has left.
+func styles(policies []string) []int {
+	used := map[int]bool{}
+	for _, p := range policies {
+		used[slices.Index(styled, p)] = true
+	}
+	all, next := make([]int, len(policies)), 0
+	for i, p := range policies {
+		if all[i] = slices.Index(styled, p); all[i] >= 0 {
+			continue
+		}
+		for used[next] {
+			next++
+		}
+		all[i], used[next] = next, true
+	}
+	return all
+}
+
 // data chooses and orders what the page shows.
 func (r *Report) data(l limits) *pageData {
 	s := &r.Summary
@@ -97,8 +121,7 @@ func (r *Report) data(l limits) *pageData {
 	d := &pageData{Best: -1, Ladder: map[string][][]point{}, Kinds: []string{}, Dots: [][][]num{}, limits: l,
 		Capacity: []pageCapacity{}, SLOs: []num{}, Goodput: [][][]num{}, Profiles: []pageProfile{}}
 	if slos := s.slos(); len(slos) > 0 {
-		main := primary(slos)
-		d.Primary = slices.Index(slos, main)
+		main := slos[d.Primary]
 		policies = d.thinPolicies(s, policies, main)
 		if best := s.best(main); len(best) > 0 {
 			d.Best, d.Lead = slices.Index(policies, best[0].Policy), len(best) == 1
@@ -108,7 +131,7 @@ func (r *Report) data(l limits) *pageData {
 		}
 	}
 	loads = d.thinLoads(policies, loads)
-	d.Policies = policies
+	d.Policies, d.Styles = policies, styles(policies)
 	for _, q := range loads {
 		d.Loads = append(d.Loads, num(q))
 	}
@@ -176,7 +199,6 @@ func (d *pageData) addLadder(s *Summary, g grid) {
 		name   string
 		figure func(*LadderRow) Interval
 	}{
-		{"p99", func(r *LadderRow) Interval { return r.TTFTP99 }},
 		{"hit", func(r *LadderRow) Interval { return r.KVHit }},
 		{"imbalance", func(r *LadderRow) Interval { return r.Imbalance }},
 		{"failures", func(r *LadderRow) Interval { return r.FailureRate }},
@@ -191,21 +213,55 @@ func (d *pageData) addLadder(s *Summary, g grid) {
 		}
 		d.Ladder[m.name] = values
 	}
+	onLogScale := func(name string, figure func(*Cell) Float) {
+		values := matrix[point](g)
+		for p, lists := range s.overSeeds(g, figure) {
+			for l, list := range lists {
+				if len(list) > 0 {
+					values[p][l] = newPoint(logInterval(list))
+				}
+			}
+		}
+		d.Ladder[name] = values
+	}
+	onLogScale("p99", func(c *Cell) Float { return c.TTFTP99 })
+	onLogScale("tpot_p50", func(c *Cell) Float { return c.TPOTP50 })
+	onLogScale("tpot_p99", func(c *Cell) Float { return c.TPOTP99 })
 	for _, kind := range kinds {
 		d.addKind(s, g, kind.name, kind.figure)
 	}
 }
 
-// addKind fills in the mean part of one kind of segment, if it was ever hit.
-func (d *pageData) addKind(s *Summary, g grid, name string, figure func(*Cell) Float) {
+// logInterval is the mean with an interval that was made of logarithms, as an
+// axis of factors shows it: it never reaches 0.
+func logInterval(values []float64) Interval {
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = math.Log(v)
+	}
+	mean, in := NewInterval(values), NewInterval(logs)
+	return Interval{mean.Mean, Float(math.Exp(float64(in.Lo))), Float(math.Exp(float64(in.Hi)))}
+}
+
+// overSeeds are the values of a figure by policy, load and seed.
+func (s *Summary) overSeeds(g grid, figure func(*Cell) Float) [][][]float64 {
 	lists := matrix[[]float64](g)
-	any := false
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		if p, l, ok := g.place(c.Policy, c.LoadQPS); ok {
-			v := float64(figure(c))
-			lists[p][l] = append(lists[p][l], v)
-			any = any || v > 0
+			lists[p][l] = append(lists[p][l], float64(figure(c)))
+		}
+	}
+	return lists
+}
+
+// addKind fills in the mean part of one kind of segment, if it was ever hit.
+func (d *pageData) addKind(s *Summary, g grid, name string, figure func(*Cell) Float) {
+	lists := s.overSeeds(g, figure)
+	any := false
+	for _, row := range lists {
+		for _, list := range row {
+			any = any || slices.ContainsFunc(list, func(v float64) bool { return v > 0 })
 		}
 	}
 	if !any {
@@ -232,8 +288,12 @@ func (d *pageData) addCapacity(s *Summary, g grid) {
 		if !ok {
 			continue
 		}
-		c := pageCapacity{Policy: p, SLO: slices.Index(slos, row.SLO), QPS: newPoint(row.QPS), Censor: row.Censor,
-			Text: s.capacityWords(row.Policy, row.SLO), Times: s.multiplierText(row.Policy, row.SLO), PerSeed: [][]any{}}
+		interval := row.QPS
+		if around := s.rungs(row); around.hide(interval) {
+			interval.Lo, interval.Hi = interval.Mean, Float(around.next)
+		}
+		c := pageCapacity{Policy: p, SLO: slices.Index(slos, row.SLO), QPS: newPoint(interval), Censor: row.Censor,
+			Text: s.capacityWords(row.Policy, row.SLO), Times: signs(s.multiplierText(row.Policy, row.SLO)), PerSeed: [][]any{}}
 		if len(d.Dots) > 0 {
 			for _, k := range row.PerSeed {
 				c.PerSeed = append(c.PerSeed, []any{strconv.FormatUint(k.Seed, 10), num(k.QPS), k.Censor})

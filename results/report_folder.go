@@ -1,89 +1,91 @@
 package results
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// ReadReport reads the folder of a finished run. Files that the manifest names
-// must be those that the run wrote. A run of an older version has no profiles.
+// ReadReport reads the folder of a finished run. The manifest and the files that
+// it names must be those that the run wrote. A run of an older version has no
+// profiles.
 func ReadReport(dir string) (*Report, error) {
 	r := &Report{}
-	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notWhole(dir)
-	}
-	if err != nil {
+	var err error
+	if r.Manifest, err = readManifest(dir); err != nil {
+		var missing *fs.PathError
+		if errors.As(err, &missing) {
+			err = notWhole(dir, err)
+		}
 		return nil, err
 	}
-	path := filepath.Join(dir, "manifest.json")
-	if err := json.Unmarshal(text, &r.Manifest); err != nil {
-		return nil, fmt.Errorf("%s: not a manifest of this version: %w", path, err)
-	}
-	if err := r.Manifest.verify(dir, "study.yaml", "summary.json"); err != nil {
+	if err := r.Manifest.verify(dir, studyName, summaryName); err != nil {
 		return nil, err
 	}
-	study, err := os.ReadFile(filepath.Join(dir, "study.yaml"))
+	study, err := os.ReadFile(filepath.Join(dir, studyName))
 	if err != nil {
 		return nil, err
 	}
 	r.Study = string(study)
-	if r.Summary, err = ReadSummary(filepath.Join(dir, "summary.json")); err != nil {
+	if r.Summary, err = ReadSummary(filepath.Join(dir, summaryName)); err != nil {
 		return nil, err
 	}
-	if r.Manifest.sum("profiles.json") == nil {
-		return r, nil
+	if r.Manifest.has(profilesName) {
+		r.Profiles, err = ReadProfiles(filepath.Join(dir, profilesName))
 	}
-	if err := r.Manifest.verify(dir, "profiles.json"); err != nil {
-		return nil, err
-	}
-	r.Profiles, err = ReadProfiles(filepath.Join(dir, "profiles.json"))
 	return r, err
 }
 
-// notWhole says why a folder without a manifest is no result.
-func notWhole(dir string) error {
+// The files that a report is made of.
+const (
+	studyName    = "study.yaml"
+	summaryName  = "summary.json"
+	profilesName = "profiles.json"
+)
+
+// notWhole says why a folder without a manifest that can be read is no result.
+func notWhole(dir string, unread error) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s: read a file, wanted the folder of a run", dir)
+		return fmt.Errorf("%s: is not a folder of results", dir)
+	case !errors.Is(unread, fs.ErrNotExist):
+		return unread
 	}
 	if _, err := os.Stat(filepath.Join(dir, "cells")); err == nil {
-		return fmt.Errorf("%s: the run has not finished (no manifest.json): its command with --resume runs the rest", dir)
+		return fmt.Errorf("%s: the run has not finished (no %s): its command with --resume runs the rest", dir, manifestName)
 	}
-	return fmt.Errorf("%s: not the folder of a run (no manifest.json)", dir)
+	return fmt.Errorf("%s: is not a folder of results (no %s)", dir, manifestName)
 }
 
-// sum is what the manifest says of a file, nil if nothing.
-func (m *Manifest) sum(name string) *FileSum {
-	for i := range m.Files {
-		if m.Files[i].Name == name {
-			return &m.Files[i]
-		}
-	}
-	return nil
+// has reports whether the manifest names a file.
+func (m *Manifest) has(name string) bool {
+	return slices.ContainsFunc(m.Files, func(f FileSum) bool { return f.Name == name })
 }
 
-// verify compares files of the folder with the manifest.
-func (m *Manifest) verify(dir string, names ...string) error {
-	for _, name := range names {
-		want := m.sum(name)
-		if want == nil {
-			return fmt.Errorf("%s: names no %s", filepath.Join(dir, "manifest.json"), name)
+// verify compares all files that the manifest names with it; some it must name.
+func (m *Manifest) verify(dir string, must ...string) error {
+	for _, name := range must {
+		if !m.has(name) {
+			return fmt.Errorf("%s: names no %s", filepath.Join(dir, manifestName), name)
 		}
-		path := filepath.Join(dir, name)
-		got, err := SumFile(name, path)
+	}
+	for _, want := range m.Files {
+		if want.Name != filepath.Base(want.Name) {
+			return fmt.Errorf("%s: names %q, wanted a file of its folder", filepath.Join(dir, manifestName), want.Name)
+		}
+		path := filepath.Join(dir, want.Name)
+		got, err := SumFile(want.Name, path)
 		if err != nil {
 			return err
 		}
-		if got != *want {
-			return fmt.Errorf("%s: not the file that the run wrote (manifest.json has another sum): run the study again", path)
+		if got != want {
+			return fmt.Errorf("%s: not the file that the run wrote (%s has another sum): run the study again", path, manifestName)
 		}
 	}
 	return nil

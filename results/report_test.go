@@ -39,21 +39,21 @@ func TestVerdict(t *testing.T) {
 		says, denies []string
 	}{
 		{"clear", map[string][5]float64{"flat-lb": all(30), "b": all(120), "c": spread}, []string{"flat-lb", "b", "c"}, "176",
-			[]string{"c takes 176 requests/s within p99 TTFT ≤ 3.5 s.", "165 to 187", "1.47× the best other policy, b (120 ± 0)",
-				"5.87× flat-lb, which routes by load alone (30 ± 0)", "5.87 requests/s for each of the 30 destinations", "tried near it: 160, 180, 220", "the preset is a guess"},
+			[]string{"c takes 176 requests/s within p99 TTFT ≤ 3.5 s, the mean of the seeds: 160 requests/s in all 5 seeds, 180 in 4 of 5.", "165 to 187", "1.47× the best other policy, b: 120 (< 160)",
+				"5.87× flat-lb, which routes by load alone: 30 (< 60)", "5.87 requests/s for each of the 30 destinations", "tried near it: 160, 180, 220", "the preset is a guess"},
 			[]string{"not certain"}},
 		{"uncertain", map[string][5]float64{"b": {180, 160, 180, 160, 180}, "c": spread}, []string{"b", "c"}, "176",
 			[]string{"The lead over b is not certain: +4", "−16.8 to +24.8"}, nil},
 		{"tie", map[string][5]float64{"a": all(60), "b": all(120), "c": all(120)}, []string{"a", "b", "c"}, "120",
 			[]string{"b and c take 120 requests/s", "The best policies tie"}, []string{"best other"}},
 		{"above the ladder", map[string][5]float64{"b": all(120), "c": all(300)}, []string{"b", "c"}, "> 300",
-			[]string{"c takes more than 300 requests/s, the highest load tried", "At least 2.50× the best other policy, b", "try higher loads"}, []string{"interval over", "each of the"}},
+			[]string{"c takes more than 300 requests/s, the highest load tried", "≥ 2.50× the best other policy, b", "add higher loads"}, []string{"interval over", "each of the"}},
 		{"partly above", map[string][5]float64{"b": all(120), "c": {300, 220, 300, 220, 220}}, []string{"b", "c"}, "≥ 252",
-			[]string{"c takes at least 252 requests/s", "At least 2.10×", "2 of 5 seeds censored"}, nil},
+			[]string{"c takes at least 252 requests/s", "≥ 2.10×", "2 of 5 seeds lie outside"}, nil},
 		{"open other", map[string][5]float64{"b": {300, 80, 80, 80, 80}, "c": all(180)}, []string{"b", "c"}, "180",
 			[]string{"No multiplier over b"}, []string{"×"}},
 		{"none", map[string][5]float64{"b": all(0), "c": all(0)}, []string{"b", "c"}, "",
-			[]string{"No policy keeps the objective, not even at 30 requests/s", "try lower loads"}, []string{"×"}},
+			[]string{"No policy keeps the objective, not even at 30 requests/s", "add lower loads"}, []string{"×"}},
 		{"alone", map[string][5]float64{"b": all(120)}, []string{"b"}, "120", []string{"b takes 120"}, []string{"×"}},
 	} {
 		v := verdictOf(c.knees, c.order...)
@@ -186,7 +186,7 @@ func TestReportIsMadeOfItsFolder(t *testing.T) {
 	dir := t.TempDir()
 	r := &Report{Summary: study(), Study: "name: small\n", Profiles: big(1, 2, 1, 3).Profiles}
 	r.Manifest = Manifest{Study: "small", Version: "v", Seeds: []uint64{2, 3}, Warnings: []string{},
-		Assumptions: []Assumption{{"fleet.destinations", 2.0, Assumed, "the study"}}}
+		Assumptions: []Assumption{{"fleet.destinations", 2.0, Given, "the study"}}}
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -194,6 +194,7 @@ func TestReportIsMadeOfItsFolder(t *testing.T) {
 		}
 	}
 	write("study.yaml", r.Study)
+	write("cells.parquet", "cells")
 	write("manifest.json", "")
 	if err := WriteSummary(filepath.Join(dir, "summary.json"), &r.Summary); err != nil {
 		t.Fatal(err)
@@ -201,11 +202,11 @@ func TestReportIsMadeOfItsFolder(t *testing.T) {
 	if err := WriteProfiles(filepath.Join(dir, "profiles.json"), r.Profiles); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteManifest(dir, &r.Manifest, "study.yaml", "summary.json", "profiles.json"); err != nil {
+	if err := WriteManifest(dir, &r.Manifest, "study.yaml", "cells.parquet", "summary.json", "profiles.json"); err != nil {
 		t.Fatal(err)
 	}
 	whole := map[string]string{}
-	for _, name := range []string{"manifest.json", "summary.json", "profiles.json", "study.yaml"} {
+	for _, name := range []string{"manifest.json", "summary.json", "profiles.json", "study.yaml", "cells.parquet"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -230,9 +231,11 @@ func TestReportIsMadeOfItsFolder(t *testing.T) {
 		{"summary.json", strings.Replace(whole["summary.json"], "1.234", "1.235", 1), "not the file that the run wrote"},
 		{"profiles.json", whole["profiles.json"][:100], "not the file that the run wrote"},
 		{"study.yaml", "", "not the file that the run wrote"},
+		{"cells.parquet", "cell", "not the file that the run wrote"},
+		{"manifest.json", strings.Replace(whole["manifest.json"], `"version": "v"`, `"version": "w"`, 1), "not as the run wrote it"},
 		{"manifest.json", whole["manifest.json"][:100], "not a manifest of this version"},
-		{"manifest.json", "{}", "names no study.yaml"},
-		{"manifest.json", strings.Replace(whole["manifest.json"], "profiles.json", "other", 1), ""},
+		{"manifest.json", "{}", "not as the run wrote it"},
+		{"manifest.json", strings.Replace(whole["manifest.json"], "profiles.json", "other", 1), "not as the run wrote it"},
 	} {
 		write(c.name, c.text)
 		_, err := ReadReport(dir)
@@ -240,6 +243,12 @@ func TestReportIsMadeOfItsFolder(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 		write(c.name, whole[c.name])
+	}
+	if err := os.Remove(filepath.Join(dir, "cells.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadReport(dir); err == nil || !strings.Contains(err.Error(), "cells.parquet: no such file") {
+		t.Errorf("without cells.parquet: %v", err)
 	}
 }
 
@@ -254,7 +263,7 @@ func TestFoldersThatAreNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir: "--resume", t.TempDir(): "not the folder of a run", filepath.Join(dir, "none"): "no such file", file: "not a directory",
+		dir: "--resume", t.TempDir(): "is not a folder of results (no manifest.json)", filepath.Join(dir, "none"): "no such file", file: "is not a folder of results",
 	} {
 		if _, err := ReadReport(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", path, err, want)

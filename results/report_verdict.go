@@ -2,26 +2,20 @@ package results
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // verdict is what a study comes to, in the words of the page.
 type verdict struct {
 	Objective string   // what a load had to keep
 	Figure    string   // the capacity, such as "172" or "> 300"; empty if no load passes
+	Of        string   // what the figure is a mean of, empty if of nothing that differs
 	Headline  string   // one sentence
 	Facts     []string // what makes the figure worth something
 	Others    []string // the same for the study's other objectives
 	Doubts    []string // what speaks against it
-}
-
-// primary is the objective that the verdict is about: the middle one.
-func primary(slos []float64) float64 {
-	sorted := slices.Clone(slos)
-	slices.Sort(sorted)
-	return sorted[(len(sorted)-1)/2]
 }
 
 // withoutAffinity is the policy that routes by load alone: what the others
@@ -33,9 +27,13 @@ func (r *Report) verdict() verdict {
 	if len(s.Capacity) == 0 {
 		return verdict{Headline: "This study has no objective, hence no verdict."}
 	}
-	slo := primary(s.slos())
+	slos := s.slos()
+	slo := slos[0]
 	v := verdict{Objective: fmt.Sprintf("p99 TTFT ≤ %s s and at most %s %% of requests failed", shortly(slo), short(100*s.Capacity[0].MaxFailureRate))}
-	for _, other := range s.slos() {
+	if len(slos) > 1 {
+		v.Objective += " (the first that the study lists)"
+	}
+	for _, other := range slos {
 		if other != slo {
 			v.Others = append(v.Others, fmt.Sprintf("p99 TTFT ≤ %s s: %s", shortly(other), s.winner(other)))
 		}
@@ -44,11 +42,12 @@ func (r *Report) verdict() verdict {
 	if len(best) == 0 {
 		low := s.lowestLoad(s.Capacity[0].Policy, s.Capacity[0].PerSeed[0].Seed)
 		v.Headline = fmt.Sprintf("No policy keeps the objective, not even at %s requests/s, the lowest load tried.", shortly(low))
-		v.Doubts = append(v.Doubts, "The capacity lies below the ladder: try lower loads.")
+		v.Doubts = append(v.Doubts, "The capacity lies below the ladder: add lower loads.")
 	} else {
 		s.fillVerdict(&v, best, slo)
 		v.Facts = append(v.Facts, r.perDestination(best[0])...)
 	}
+	v.Doubts = append(v.Doubts, s.generalDoubts(r.Manifest.Policies)...)
 	v.Doubts = append(v.Doubts, r.Manifest.Warnings...)
 	return v
 }
@@ -88,15 +87,20 @@ func (s *Summary) winner(slo float64) string {
 		return "no policy keeps it at any load tried"
 	}
 	text := fmt.Sprintf("%s %s requests/s", listed(best), s.capacityWords(best[0].Policy, slo))
-	if m, err := s.Multiplier(best[0].Policy, slo); err == nil && len(best) == 1 {
-		text += fmt.Sprintf(", %.2f× the best other", m)
+	if times := s.multiplierText(best[0].Policy, slo); times != "" && len(best) == 1 {
+		text += ", " + signs(times) + " the best other"
 	}
 	return text
 }
 
 // capacityWords is a capacity with the signs of typeset text.
 func (s *Summary) capacityWords(policy string, slo float64) string {
-	return strings.NewReplacer(">=", "≥ ", "<", "< ", ">", "> ", " ", " ").Replace(s.capacityText(policy, slo))
+	return signs(s.capacityText(policy, slo))
+}
+
+// signs sets a capacity or a multiple for a page.
+func signs(text string) string {
+	return strings.NewReplacer(">=", "≥\u00a0", "<", "<\u00a0", ">", ">\u00a0", "(0-", "(0–", " ", "\u00a0").Replace(text)
 }
 
 func listed(rows []*CapacityRow) string {
@@ -118,26 +122,25 @@ func (s *Summary) fillVerdict(v *verdict, best []*CapacityRow, slo float64) {
 	if len(best) > 1 {
 		takes = "take"
 	}
-	figure := short(float64(row.QPS.Mean))
+	figure, within := short(float64(row.QPS.Mean)), fmt.Sprintf("requests/s within p99 TTFT ≤ %s\u00a0s", shortly(slo))
+	v.Figure = figure
+	seeds := s.seedWords(v, best)
 	switch row.Censor {
 	case CensorRight:
 		v.Figure = "> " + figure
-		v.Headline = fmt.Sprintf("%s %s more than %s requests/s, the highest load tried, within p99 TTFT ≤ %s s.", who, takes, figure, shortly(slo))
-		v.Doubts = append(v.Doubts, "The capacity lies above the ladder: try higher loads.")
+		v.Headline = fmt.Sprintf("%s %s more than %s\u00a0requests/s, the highest load tried, within p99 TTFT ≤ %s\u00a0s.", who, takes, figure, shortly(slo))
+		v.Doubts = append(v.Doubts, "The capacity lies above the ladder: add higher loads.")
 	case CensorMixed:
 		v.Figure = "≥ " + figure
-		v.Headline = fmt.Sprintf("%s %s at least %s requests/s within p99 TTFT ≤ %s s.", who, takes, figure, shortly(slo))
+		v.Headline = fmt.Sprintf("%s %s at least %s\u00a0%s%s.", who, takes, figure, within, seeds)
 	default:
-		v.Figure = figure
-		v.Headline = fmt.Sprintf("%s %s %s requests/s within p99 TTFT ≤ %s s.", who, takes, figure, shortly(slo))
+		v.Headline = fmt.Sprintf("%s %s %s\u00a0%s%s.", who, takes, figure, within, seeds)
 	}
-	if half := row.QPS.HalfWidth(); half.Finite() && row.Censor != CensorRight {
-		v.Facts = append(v.Facts, fmt.Sprintf("95 %% interval over %s: %s to %s requests/s.", plural(len(row.PerSeed), "seed"),
-			short(max(0, float64(row.QPS.Lo))), short(float64(row.QPS.Hi))))
-	}
+	v.Facts = append(v.Facts, s.intervalWords(row)...)
+	v.Facts = append(v.Facts, sentence(strings.ReplaceAll(s.nearWords(row, "requests/s"), "inf", "∞")))
 	for _, w := range row.Warnings {
-		if row.Censor != CensorRight || !strings.HasPrefix(w, "censored") {
-			v.Doubts = append(v.Doubts, w)
+		if row.Censor != CensorRight || w != row.censorWords(0) {
+			v.Doubts = append(v.Doubts, sentence(w))
 		}
 	}
 	if len(best) > 1 {
@@ -150,41 +153,62 @@ func (s *Summary) fillVerdict(v *verdict, best []*CapacityRow, slo float64) {
 	}
 	flat := s.capacity(withoutAffinity, slo)
 	if other := s.bestOther(row); flat != nil && flat != other && !slices.Contains(best, flat) {
-		if times := s.times(row, flat); times != "" {
-			v.Facts = append(v.Facts, fmt.Sprintf("%s %s, which routes by load alone (%s).", times, flat.Policy, s.capacityWords(flat.Policy, slo)))
+		if times := signs(s.times(row, flat)); times != "" {
+			v.Facts = append(v.Facts, fmt.Sprintf("%s %s, which routes by load alone: %s.", times, flat.Policy, s.capacityWords(flat.Policy, slo)))
 		}
 	}
 }
 
-// bestOther is the row that may be the best of the other policies.
-func (s *Summary) bestOther(row *CapacityRow) (best *CapacityRow) {
-	for i := range s.Capacity {
-		other := &s.Capacity[i]
-		if other.SLO == row.SLO && other != row && (best == nil || s.upperBound(other) > s.upperBound(best)) {
-			best = other
+// seedWords says beside the mean of the best policies what every seed takes.
+func (s *Summary) seedWords(v *verdict, best []*CapacityRow) string {
+	row, n := best[0], len(best[0].PerSeed)
+	for _, other := range best {
+		if !slices.Equal(other.PerSeed, row.PerSeed) {
+			v.Of = fmt.Sprintf("mean of %d seeds", n)
+			return ""
 		}
 	}
-	return best
+	same := !slices.ContainsFunc(row.PerSeed, func(k SeedCapacity) bool { return k.Capacity != row.PerSeed[0].Capacity })
+	switch next := s.rungs(row).next; {
+	case !same:
+		v.Of = fmt.Sprintf("mean of %d seeds", n)
+		return ", the mean of the seeds: " + row.bySeed("requests/s")
+	case n == 1:
+		return fmt.Sprintf(", and less than %s, the next load tried", shortly(next))
+	case n == 2:
+		return fmt.Sprintf(" in both seeds, and less than %s, the next load tried", shortly(next))
+	default:
+		return fmt.Sprintf(" in all %d seeds, and less than %s, the next load tried", n, shortly(next))
+	}
 }
 
-// times words how much more a row takes than another, as far as the ladder
-// tells; it is empty where that is nothing.
-func (s *Summary) times(row, other *CapacityRow) string {
-	ratio := float64(row.QPS.Mean) / s.upperBound(other)
-	switch {
-	case row.Censor == CensorNone && other.Censor == CensorNone:
-		return fmt.Sprintf("%.2f×", ratio)
-	case ratio > 1:
-		return fmt.Sprintf("At least %.2f×", ratio)
+// intervalWords gives the interval of a capacity, or says why it would mislead.
+func (s *Summary) intervalWords(row *CapacityRow) []string {
+	rungs, half := s.rungs(row), row.QPS.HalfWidth()
+	switch n := plural(len(row.PerSeed), "seed"); {
+	case !half.Finite() || row.Censor == CensorRight:
+		return nil
+	case half == 0:
+		return []string{fmt.Sprintf("All seeds at the same rung of the ladder; the next is %s requests/s.", shortly(rungs.next))}
+	case rungs.hide(row.QPS):
+		return []string{fmt.Sprintf("The %s differ by less than the loads tried: the mean lies between %s and %s requests/s.", n, short(float64(row.QPS.Mean)), short(rungs.next))}
+	default:
+		return []string{fmt.Sprintf("95 %% interval over %s: %s to %s requests/s.", n, short(max(0, float64(row.QPS.Lo))), short(float64(row.QPS.Hi)))}
 	}
-	return ""
+}
+
+// sentence begins with a capital and ends with a point.
+func sentence(text string) string {
+	r := []rune(text)
+	r[0] = unicode.ToUpper(r[0])
+	return string(r) + "."
 }
 
 // compare words the lead over the best other policy, and whether it holds in
 // the paired seeds.
 func (s *Summary) compare(v *verdict, row, other *CapacityRow) {
-	if times := s.times(row, other); times != "" {
-		v.Facts = append(v.Facts, fmt.Sprintf("%s the best other policy, %s (%s).", times, other.Policy, s.capacityWords(other.Policy, row.SLO)))
+	if times := signs(s.times(row, other)); times != "" {
+		v.Facts = append(v.Facts, fmt.Sprintf("%s the best other policy, %s: %s.", times, other.Policy, s.capacityWords(other.Policy, row.SLO)))
 	} else {
 		v.Doubts = append(v.Doubts, fmt.Sprintf("No multiplier over %s: the ladder leaves a capacity open.", other.Policy))
 	}
@@ -193,50 +217,12 @@ func (s *Summary) compare(v *verdict, row, other *CapacityRow) {
 			other.Policy, surplus(lead.Mean), surplus(lead.Lo), surplus(lead.Hi)))
 	}
 	for _, w := range other.Warnings {
-		v.Doubts = append(v.Doubts, other.Policy+": "+w)
-	}
-}
-
-// pairedLead is the difference of the knees of two policies seed by seed. There
-// is none where one is censored or a seed has no counterpart.
-func pairedLead(a, b *CapacityRow) (Interval, bool) {
-	if a.Censor != CensorNone || b.Censor != CensorNone || len(a.PerSeed) != len(b.PerSeed) {
-		return Interval{}, false
-	}
-	var d []float64
-	for i, k := range a.PerSeed {
-		if b.PerSeed[i].Seed != k.Seed {
-			return Interval{}, false
+		join := ": "
+		if other.Censor != CensorMixed && w == other.censorWords(s.lowestLoad(other.Policy, other.PerSeed[0].Seed)) {
+			join = " is "
 		}
-		d = append(d, k.QPS-b.PerSeed[i].QPS)
+		v.Doubts = append(v.Doubts, other.Policy+join+w+".")
 	}
-	return NewInterval(d), true
-}
-
-func surplus(f Float) string {
-	if math.Abs(float64(f)) < 0.05 {
-		return "0"
-	}
-	return strings.Replace(fmt.Sprintf("%+.3g", float64(f)), "-", "−", 1)
-}
-
-// resolution says which loads around a capacity have been tried: a knee is one
-// of them, and the truth lies between it and the next.
-func (s *Summary) resolution(row *CapacityRow) string {
-	_, loads, _ := s.axes()
-	tried := make([]bool, len(loads)+1)
-	for _, k := range row.PerSeed {
-		if i, ok := slices.BinarySearch(loads, k.QPS); ok {
-			tried[i], tried[i+1] = true, true
-		}
-	}
-	var near []string
-	for i, load := range loads {
-		if tried[i] {
-			near = append(near, shortly(load))
-		}
-	}
-	return fmt.Sprintf("A capacity is the highest load tried that passes; tried near it: %s requests/s.", strings.Join(near, ", "))
 }
 
 // perDestination divides the capacity by the size of the fleet.

@@ -126,10 +126,12 @@ func (r *Runner) notice() error {
 	if err != nil {
 		return err
 	}
-	count := p.Count()
-	if n := count[results.Fitted]; n > 0 {
-		r.Notices = append(r.Notices, fmt.Sprintf("preset %s: %s (numbers: %d measured, %d fitted, %d assumed)",
-			p.Name, p.Description, count[results.Measured], n, count[results.Assumed]))
+	if p.Count()[results.Fitted] > 0 {
+		origins, err := r.Study.originCounts()
+		if err != nil {
+			return err
+		}
+		r.Notices = append(r.Notices, fmt.Sprintf("preset %s: %s (numbers of the fleet: %s)", p.Name, p.Description, origins))
 	}
 	if p.KVEstimate != "" && p.Blocks == r.Study.Fleet.KVBlocks {
 		r.Notices = append(r.Notices, fmt.Sprintf("preset %s: kv_blocks %d: %s", p.Name, p.Blocks, p.KVEstimate))

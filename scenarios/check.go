@@ -22,7 +22,7 @@ const (
 
 var (
 	studyName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	policyLabel = regexp.MustCompile(`^[^\s,"'\x00-\x1f\x7f](?:[^,"'\x00-\x1f\x7f]{0,62}[^\s,"'\x00-\x1f\x7f])?$`)
+	policyLabel = regexp.MustCompile(`^[^\s,"'=.\x00-\x1f\x7f](?:[^,"'=.\x00-\x1f\x7f]{0,62}[^\s,"'=.\x00-\x1f\x7f])?$`)
 )
 
 // checker gathers mistakes as "path: what was read, what was wanted".
@@ -51,6 +51,8 @@ func (c *checker) within(path string, x, lo, hi float64) {
 func (s *Study) Check() error {
 	c := &checker{}
 	c.want(studyName.MatchString(s.Name), "name: %s, wanted letters, digits, '.', '_' and '-', as it names a folder", quote(s.Name))
+	c.want(strings.IndexFunc(s.Description, func(r rune) bool { return unprintable(r) && r != '\n' && r != '\t' }) < 0,
+		"description: %s holds characters that cannot be seen, wanted text", quote(s.Description))
 	s.checkFleet(c)
 	s.checkWorkload(c)
 	s.checkPolicies(c)
@@ -102,7 +104,8 @@ func (s *Study) checkPolicies(c *checker) {
 	seen := map[string]bool{}
 	for i, p := range s.Policies {
 		path := fmt.Sprintf("policies.%d", i)
-		c.want(policyLabel.MatchString(p.Label), "%s.label: read %s, wanted up to 64 characters without commas or quotes", path, quote(p.Label))
+		c.want(policyLabel.MatchString(p.Label), "%s.label: read %s, wanted up to 64 characters without commas, quotes, '=' and '.', at which --policies X,Y, --pair X=Y and --set policies.X.slots split", path, quote(p.Label))
+		c.want(strings.IndexFunc(p.Label, unprintable) < 0, "%s.label: %s holds characters that cannot be seen, wanted text", path, quote(p.Label))
 		c.want(!seen[p.Label], "%s: second policy called %s, wanted label: to tell them apart", path, quote(p.Label))
 		seen[p.Label] = true
 		if err := p.Spec.Check(); err != nil {

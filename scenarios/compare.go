@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type side struct {
 // Compare reads two folders of results and compares them. It refuses, and says
 // why, what cannot be compared.
 func Compare(dirA, dirB string, o CompareOptions) (*results.Comparison, error) {
+	if sameFile(dirA, dirB) && o.Pairs == nil {
+		return nil, Badf("%s and %s: identical, use --pair X=Y to compare two policies of one result", dirA, dirB)
+	}
 	a, err := readSide(dirA)
 	if err != nil {
 		return nil, err
@@ -64,6 +68,13 @@ func Compare(dirA, dirB string, o CompareOptions) (*results.Comparison, error) {
 	}
 	c.LeftOut = append(c.LeftOut, out.notes...)
 	return c, nil
+}
+
+// sameFile reports whether two paths lead to one folder.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && infoA.IsDir() && os.SameFile(infoA, infoB)
 }
 
 func readSide(dir string) (*side, error) {

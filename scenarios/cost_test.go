@@ -26,7 +26,7 @@ func TestTableOfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("study.yaml", strings.Replace(small, "preset:", "cost: {name: table, file: steps.csv}, client_overhead_s: 2, preset:", 1))
+	write("study.yaml", strings.Replace(small, "preset:", "cost: {name: table, file: steps.csv}, client_overhead_s: 2, ttft_overhead_s: 0, preset:", 1))
 	write("steps.csv", steps)
 	load := func() (*Runner, error) {
 		s, err := Load(filepath.Join(dir, "study.yaml"), Options{})

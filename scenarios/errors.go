@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -49,14 +50,20 @@ func bad(err error) error {
 	return Badf("%v", err)
 }
 
-// oneLine keeps an error on its line, whatever the input held.
+// oneLine keeps an error on its line and its order, whatever the input held.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unprintable(r) {
 			return ' '
 		}
 		return r
 	}, s)
+}
+
+// unprintable tells control characters and those that format or turn the text
+// around them, such as U+202E.
+func unprintable(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // quote shows a value of the input, cut to a readable length.
@@ -101,6 +108,9 @@ func (d *document) explain(err error) error {
 func (d *document) message(e *yaml.LoadError) string {
 	path, node := d.find(e.Mark)
 	if m := unknownField.FindStringSubmatch(e.Message); m != nil {
+		if path != m[1] && !strings.HasSuffix(path, "."+m[1]) { // the place is that of what holds the field
+			path = strings.TrimPrefix(path+"."+m[1], ".")
+		}
 		return fmt.Sprintf("%s: unknown field%s", path, suggest(m[1], fieldsOf(m[2])))
 	}
 	if m := wrongType.FindStringSubmatch(e.Message); m != nil {

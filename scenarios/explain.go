@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (e *explainer) fleet() error {
 	if err != nil {
 		return err
 	}
-	e.say("fleet", "%s of preset %s (%s)", count(f.Destinations, "server"), p.Name, p.Description)
+	e.say("fleet", "%s", fleetWords(f, p))
 	e.say("", "KV cache of %s blocks of %d tokens (%s tokens), at most %s and %s tokens a step; price of a step: %s %s",
 		grouped(f.KVBlocks), f.BlockTokens, grouped(f.KVBlocks*f.BlockTokens), count(f.MaxSeqs, "sequence"), grouped(f.MaxBatchedTokens), f.Cost.Name, parameters(f.Cost.Spec))
 	if f.TTFTOverheadS > 0 {
@@ -100,7 +99,7 @@ func (e *explainer) fleet() error {
 	return e.origins()
 }
 
-// origins says which numbers of the fleet are measured, fitted or assumed.
+// origins says which numbers of the fleet are measured, given, fitted or assumed.
 func (e *explainer) origins() error {
 	all, err := e.s.Assumptions()
 	if err != nil {
@@ -108,22 +107,15 @@ func (e *explainer) origins() error {
 	}
 	by := map[results.Origin][]string{}
 	for _, a := range all {
-		name := strings.TrimPrefix(a.Parameter, "fleet.")
-		switch {
-		case name == "destinations" || name == "signal_interval_s" || name == "client_overhead_s":
-			continue // the study's own
-		case a.Source == "the study":
-			name += " (by the study)"
-		}
-		by[a.Origin] = append(by[a.Origin], name)
+		by[a.Origin] = append(by[a.Origin], strings.TrimPrefix(a.Parameter, "fleet."))
 	}
 	var parts []string
-	for _, o := range []results.Origin{results.Measured, results.Fitted, results.Assumed} {
+	for _, o := range results.Origins {
 		if by[o] != nil {
-			parts = append(parts, string(o)+": "+list(by[o]))
+			parts = append(parts, fmt.Sprintf("%d %s: %s", len(by[o]), o, list(by[o])))
 		}
 	}
-	e.say("", "%s", strings.Join(parts, "; "))
+	e.say("", "numbers: %s", strings.Join(parts, "; "))
 	return nil
 }
 
@@ -147,26 +139,7 @@ func (e *explainer) workload() {
 		e.say("", "prompts: %s", promptWords(&w.Prompt))
 		e.say("", "answers: %s", lengthWords(w.Output))
 	}
-	e.figures(f)
-}
-
-// figures says what the workload comes to, as far as that is known beforehand.
-func (e *explainer) figures(f workload.Figures) {
-	var parts []string
-	for _, p := range []struct {
-		figure float64
-		text   string
-	}{
-		{f.Gini, fmt.Sprintf("a Gini coefficient of the keys of %.3f", f.Gini)},
-		{f.TopShare, fmt.Sprintf("%.2g %% of the requests for the most frequent key", 100*f.TopShare)},
-		{f.PromptTokens, whole(f.PromptTokens) + " tokens a prompt"},
-		{f.OutputTokens, whole(f.OutputTokens) + " tokens an answer"},
-	} {
-		if !math.IsNaN(p.figure) {
-			parts = append(parts, p.text)
-		}
-	}
-	e.say("", "in the mean: %s", list(parts))
+	e.say("", "in the mean: %s", meanWords(f))
 }
 
 func (e *explainer) policies() {

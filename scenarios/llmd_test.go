@@ -19,12 +19,12 @@ const (
 )
 
 // fleetPolicies are the measured policies by our names, and how many rungs the
-// simulated knee is off. docs/llmd-37.md says why one is off by two.
+// simulated knee is off.
 var fleetPolicies = []struct {
 	name, measured string
 	off            int
 }{
-	{"random", "random", 1}, {"least-loaded", "load", 2}, {"llm-d", "default", 1}, {"llm-d-precise", "precise", 0},
+	{"random", "random", 1}, {"least-loaded", "load", 1}, {"llm-d", "default", 1}, {"llm-d-precise", "precise", 0},
 }
 
 // fleetRow is one policy in one stage, measured or simulated over its seeds.
@@ -118,7 +118,7 @@ func simulateFleet(t *testing.T, changes string) fleet {
 }
 
 // fleetChanges are other readings of what is not known of the bench, and
-// controls. None was chosen for its outcome; the page shows all.
+// controls, which the page shows beside the shipped one.
 var fleetChanges = []struct{ what, set string }{
 	{"prompts drawn independently", "workload.prompt.cycle='' workload.prompt.stay_probability=0.3333333333333333"},
 	{"prompts in the order of their groups", "workload.prompt.cycle=listed"},

@@ -13,6 +13,9 @@ func Report(dir string) (path string, err error) {
 	if err != nil {
 		return "", bad(err)
 	}
-	path = filepath.Join(dir, reportFile)
+	path = ReportPath(dir)
 	return path, bad(results.WriteReport(path, r))
 }
+
+// ReportPath is where the page of a folder of results lies.
+func ReportPath(dir string) string { return filepath.Join(dir, reportFile) }

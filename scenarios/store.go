@@ -334,8 +334,12 @@ func (r *Runner) Write(dir string, b Build, s *results.Summary) error {
 	if err := results.WriteProfiles(filepath.Join(dir, profilesFile), profiles); err != nil {
 		return err
 	}
+	simulated, err := r.simulated()
+	if err != nil {
+		return err
+	}
 	m := &results.Manifest{
-		Study: r.Study.Name, Description: r.Study.Description, Preset: r.Study.Fleet.Preset, Version: b.Version, Commit: b.Commit, Go: b.Go,
+		Study: r.Study.Name, Description: r.Study.Description, Preset: r.Study.Fleet.Preset, Simulated: simulated, Policies: r.Rules(), Version: b.Version, Commit: b.Commit, Go: b.Go,
 		Seeds: r.Study.Seeds, Inputs: append([]results.FileSum{}, r.inputs...),
 		Assumptions: assumptions, Warnings: append([]string{}, r.Notices...),
 	}

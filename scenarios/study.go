@@ -46,7 +46,9 @@ type Fleet struct {
 	Preset string `yaml:"preset" jsonschema:"required"`
 	// BlockTokens is the size of a KV block, the unit of prefix caching.
 	BlockTokens int `yaml:"block_tokens" jsonschema:"minimum=1,maximum=4096"`
-	// KVBlocks is the number of KV blocks of a server.
+	// KVBlocks is the number of KV blocks of a server: what its engine logs at the
+	// start, in vLLM as num_gpu_blocks ("GPU KV cache size" is the same in tokens);
+	// cacheroute calibrate takes it from there or from the runs of a bench.
 	KVBlocks int `yaml:"kv_blocks" jsonschema:"minimum=1,maximum=1073741824"`
 	// MaxBatchedTokens is the most tokens of a step, as in vLLM; not below
 	// max_num_seqs.
@@ -226,7 +228,10 @@ func (s *Study) Assumptions() ([]results.Assumption, error) {
 		if value.Kind != yaml.ScalarNode || value.Decode(&x) != nil {
 			return
 		}
-		own := results.Assumption{Parameter: "fleet." + path, Value: x, Origin: results.Assumed, Source: "the study"}
+		own := results.Assumption{Parameter: "fleet." + path, Value: x, Origin: results.Given, Source: "the study"}
+		if path == "signal_interval_s" && x == 0 {
+			own.Origin, own.Source = results.Assumed, "the default"
+		}
 		for _, a := range p.Assumptions {
 			if a.Parameter == path && a.Value == x && (s.Fleet.Cost.Name == p.CostName || !strings.HasPrefix(path, "cost.")) {
 				own.Origin, own.Source = a.Origin, a.Source

@@ -24,7 +24,10 @@ func promptWords(p *workload.PromptSpec) string {
 	add("a template of all keys", workload.Tokens(p.TemplateTokens))
 	add("a context of the key", p.ContextTokens)
 	retrieved := "a retrieved block"
-	if p.Variants > 1 {
+	switch {
+	case p.Cycle != "":
+		retrieved = fmt.Sprintf("one of %s of the key, in turn from a list (%s)", count(max(1, p.Variants), "retrieved block"), p.Cycle)
+	case p.Variants > 1:
 		retrieved = fmt.Sprintf("one of %d retrieved blocks of the key (%.3g %% of its requests keep that of the one before)", p.Variants, 100*p.StayProbability)
 	}
 	add(retrieved, p.RetrievedTokens)

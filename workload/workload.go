@@ -108,7 +108,7 @@ func Gini(share []float64) float64 {
 		sum += x
 		weighted += float64((2*float64(i+1) - n - 1) * x)
 	}
-	return weighted / (n * sum)
+	return max(0, weighted/(n*sum)) // equal shares may come out a rounding below 0
 }
 
 // TopShare is the part of the sum that the largest shares hold: as many as

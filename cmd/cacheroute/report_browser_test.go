@@ -92,7 +92,7 @@ func drawn(t *testing.T, b *browser) {
 		for (let i = 0; i < d.length; i += 4) if (d[i + 3]) colors.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
 		return [c.closest("figure").id, colors.size];
 	}))`)
-	for _, id := range []string{"ladder", "hit", "parts", "imbalance", "strip", "ecdf", "goodput", "over-waiting", "over-flight", "over-hit"} {
+	for _, id := range []string{"ladder", "tpot_p50", "tpot_p99", "hit", "parts", "imbalance", "strip", "ecdf", "goodput", "over-waiting", "over-flight", "over-hit"} {
 		if inked[id] < 20 {
 			t.Errorf("chart %s has %v colours", id, inked[id])
 		}

@@ -122,13 +122,15 @@ func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags
 	if err := runner.Write(dir, o.Build, &summary); err != nil {
 		return err
 	}
-	if f.progress != "none" {
-		a.note("%d cells (%d run now), %s requests in %.1f s (%.1f CPU s); results in %s", len(cells), o.Tally.Cells.Load(),
-			short(float64(o.Tally.Requests.Load())), summary.WallS, summary.CPUS, dir)
-	}
 	if f.json {
 		_, err = summary.WriteTo(a.stdout)
+	} else {
+		err = results.PrintLadder(a.stdout, &summary, a.style(), summary.PlanDoubts(runner.Rules())...)
+	}
+	if err != nil || f.progress == "none" {
 		return err
 	}
-	return results.PrintLadder(a.stdout, &summary, a.style())
+	a.note("%d cells (%d run now), %s requests in %.1f s (%.1f CPU s); results in %s, page %s", len(cells), o.Tally.Cells.Load(),
+		short(float64(o.Tally.Requests.Load())), summary.WallS, summary.CPUS, dir, scenarios.ReportPath(dir))
+	return nil
 }

@@ -135,7 +135,7 @@ class Chart {
       }],
     };
     return {
-      width: this.width, height: this.tall(), hooks, legend: {show: false}, padding: [8, 8, 0, 0],
+      width: this.width, height: this.tall(), hooks, legend: {show: false}, padding: [8, 18, 0, 0],
       cursor: {drag: {x: true, y: false, setScale: false}, y: false, points: {size: 9, width: 2, fill: () => css("--paper")}},
       scales: {
         x: {time: false, distr: x.log ? 3 : 1, range: () => this.rangeX()},
@@ -231,22 +231,26 @@ class Chart {
     });
   }
 
-  // names writes the objectives over all lines, each with a margin of paper.
+  // names writes the objectives into their lines, each on a piece of paper: what
+  // is behind a name does not run through it.
   names(u) {
     this.clipped(u, (ctx, box, px, X, Y) => {
       ctx.setLineDash([]);
       ctx.font = 11 * px + "px " + css("--font");
-      ctx.fillStyle = css("--ink-2");
-      ctx.strokeStyle = css("--paper");
-      ctx.lineWidth = 4 * px;
-      ctx.lineJoin = "round";
-      (this.spec.lines || []).forEach((l, i) => {
-        const right = l.y !== undefined;
-        ctx.textAlign = right ? "right" : "left";
-        const at = right ? [box.left + box.width - 4 * px, Y(l.y) - 4 * px] : [X(l.x) + 4 * px, box.top + box.height - (6 + 13 * (i % 3)) * px];
-        ctx.strokeText(l.label, ...at);
-        ctx.fillText(l.label, ...at);
-      });
+      ctx.textAlign = "center";
+      ctx.textBaseline = "middle";
+      const boxes = [];
+      for (const l of this.spec.lines || []) {
+        const across = l.y !== undefined, w = ctx.measureText(l.label).width + 6 * px, h = 14 * px;
+        let x = across ? box.left + box.width - w / 2 - px : X(l.x), y = across ? Y(l.y) : box.top + box.height - h;
+        while (boxes.some(b => Math.abs(b.x - x) < (b.w + w) / 2 && Math.abs(b.y - y) < h))
+          if (across) x -= w; else y -= h;
+        boxes.push({x, y, w});
+        ctx.fillStyle = css("--paper");
+        ctx.fillRect(x - w / 2, y - h / 2, w, h);
+        ctx.fillStyle = css("--ink-2");
+        ctx.fillText(l.label, x, y);
+      }
     });
   }
 

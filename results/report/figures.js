@@ -29,7 +29,7 @@ function checkbox(id, label, on, change) {
   figure(id).querySelector(".controls").prepend(el("label", {}, box, " " + label));
 }
 
-const series = (p, y, more = {}) => ({name: DATA.policies[p], style: styleOf(p), strong: DATA.lead && p === DATA.best, y, ...more});
+const series = (p, y, more = {}) => ({name: DATA.policies[p], style: policyStyle(p), strong: DATA.lead && p === DATA.best, y, ...more});
 
 // overSeeds are the lines of one metric of the ladder.
 function overSeeds(metric) {
@@ -57,6 +57,16 @@ function drawLadder() {
     checkbox("ladder", "95 % intervals", !chart.bandless, on => { chart.bandless = !on; chart.update(); });
   }
   chart.show({x: byLoad, y: {label: "p99 TTFT (s, log scale)", log: true, text: seconds}, series: all, lines});
+}
+
+// drawTokens draws the times between the tokens of an answer.
+function drawTokens() {
+  const ms = {text: v => digits(1000 * v, 3) + " ms", tick: (v, n) => digits(1000 * v, n)};
+  for (const part of ["tpot_p50", "tpot_p99"]) {
+    const chart = new Chart(figure(part));
+    chart.bandless = DATA.seeds.length < 4;
+    chart.show({x: byLoad, y: {label: "TPOT (ms, log scale)", log: true, ...ms}, series: overSeeds(part)});
+  }
 }
 
 function drawCache() {

@@ -53,11 +53,13 @@ function onOpen(details, fill) {
 }
 
 // Lines differ by colour, dash and mark, so that they differ in grey too.
-const DASHES = [[], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [16, 4], [1, 4], [8, 2, 2, 2, 2, 2]];
+const DASHES = [[], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [16, 4], [1, 4], [8, 2, 2, 2, 2, 2], [3, 3, 9, 3], [12, 6]];
 const MARKS = ["circle", "square", "triangle", "diamond", "cross", "plus", "down", "ring"];
 const styleOf = i => ({
-  color: i % 8, dash: DASHES[i % 8], mark: MARKS[(i + Math.floor(i / 8)) % 8],
+  color: i % 10, dash: DASHES[i % 10], mark: MARKS[(i + Math.floor(i / 10)) % 8],
 });
+// A known policy looks the same on every page.
+const policyStyle = p => styleOf(DATA.styles[p]);
 
 // outline is a mark of radius r around (x, y) as an SVG path, which canvases
 // understand as well.

@@ -39,6 +39,7 @@ function forPrint(on) {
 function start() {
   chosen.load = DATA.profiles.length ? startLoad() : 0;
   drawLadder();
+  drawTokens();
   if (DATA.capacity.length) new Knees("knees").draw();
   drawCache();
   if (DATA.profiles.length) {

@@ -66,7 +66,7 @@ class Knees {
   }
 
   mark(c, X, y, top) {
-    const [mean, lo, hi] = c.qps, style = this.style(c.slo), g = svg("g", {class: "knee c" + c.policy % 8});
+    const [mean, lo, hi] = c.qps, style = this.style(c.slo), g = svg("g", {class: "knee c" + policyStyle(c.policy).color});
     const low = DATA.loads[0], at = c.censor === "left" ? low : mean;
     const line = (d, more = {}) => g.append(svg("path", {d, fill: "none", stroke: "currentColor", "stroke-width": 1.6, ...more}));
     if (c.censor === "left") line(`M${X(low)} ${y}H${X(0) + 5}m6 -4l-6 4l6 4`);
@@ -78,7 +78,7 @@ class Knees {
     if (this.seeds) for (const [, q] of c.per_seed) g.append(svg("circle", {cx: X(q), cy: y, r: 2, fill: "var(--paper)", stroke: "currentColor", "stroke-opacity": .7}));
     g.append(svg("path", {d: `M${X(0)} ${y - 6}H${X(top)}v12H${X(0)}Z`, fill: "transparent"}));
     g.addEventListener("mousemove", e => showTip(e.clientX, e.clientY, el("div", {class: "at"}, DATA.policies[c.policy]),
-      el("div", {}, `p99 TTFT ≤ ${digits(DATA.slos[c.slo])} s: `, el("b", {}, c.text), ` requests/s ${c.times}`),
+      el("div", {}, `p99 TTFT ≤ ${digits(DATA.slos[c.slo])} s: `, el("b", {}, c.text), ` requests/s${c.times ? `, ${c.times} the best other` : ""}`),
       el("div", {class: "faint"}, c.per_seed.map(([seed, q, censor]) => `seed ${seed}: ${seedText(q, censor)}`).slice(0, 12).join(" · "))));
     g.addEventListener("mouseleave", hideTip);
     return g;
