@@ -6,6 +6,7 @@ type Bench struct {
 	Format string // one of the bench formats
 	Rows   []BenchRow
 	Steps  []BenchStep // of a step log, which has no rows
+	Ran    Setup       // what the steps ran on, as far as is known
 	// Notes is what the reader of a result must know of the file: rows left
 	// out and why, what was assumed because the file does not say it.
 	Notes []string

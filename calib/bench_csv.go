@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -156,7 +157,11 @@ func (t *table) number(column string, lo, hi float64) float64 {
 	text := t.text(column)
 	v, err := parseNumber(text)
 	if err != nil || !(v >= lo && v <= hi) {
-		t.bad("%s: read %s, wanted a number from %g to %g", column, cut(text), lo, hi)
+		upTo := ""
+		if hi < math.MaxFloat64 {
+			upTo = fmt.Sprintf(" to %g", hi)
+		}
+		t.bad("%s: read %s, wanted a number from %g%s", column, cut(text), lo, upTo)
 		return lo
 	}
 	return v

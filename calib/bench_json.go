@@ -51,7 +51,7 @@ func readJSON[T any](s *benchSource, use func(line int, record *T)) error {
 			return jsonMistake(s, lines, err)
 		}
 		record := new(T)
-		start := lines.line(d.InputOffset())
+		start := lines.line(d.InputOffset() + 1) // past the newline after the value before
 		if err := json.UnmarshalDecode(d, record); err != nil {
 			return jsonMistake(s, lines, err)
 		}
@@ -72,7 +72,7 @@ func jsonMistake(s *benchSource, lines *newlines, err error) error {
 	var syntactic *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return badBench("%s:%d: the file ends inside a JSON value, wanted a whole result", s.File, lines.line(lines.end))
+		return badBench("%s:%d: the file ends inside a JSON value, wanted a whole result", s.File, lines.line(max(0, lines.end-1)))
 	case errors.As(err, &syntactic):
 		where := ""
 		if p := string(syntactic.JSONPointer); p != "" {

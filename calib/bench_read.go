@@ -124,6 +124,41 @@ func ReadBench(path string, o BenchOptions) (*Bench, error) {
 	return readBench(path, f, o)
 }
 
+// ReadBenches reads files of one kind as one bench: vllm bench serve writes a
+// file for each run.
+func ReadBenches(paths []string, o BenchOptions) (*Bench, error) {
+	all, err := ReadBench(paths[0], o)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths[1:] {
+		b, err := ReadBench(path, o)
+		if err != nil {
+			return nil, err
+		}
+		if (b.Steps == nil) != (all.Steps == nil) {
+			return nil, badBench("%s:1: read %s, wanted %s as in %s", path, b.Format, all.Format, paths[0])
+		}
+		// Lines name the place in all files together.
+		for _, r := range b.Rows {
+			r.Line += all.last()
+			all.Rows = append(all.Rows, r)
+		}
+		all.Steps = append(all.Steps, b.Steps...)
+		all.Notes = append(all.Notes, b.Notes...)
+	}
+	return all, nil
+}
+
+// last is the largest line of a row.
+func (b *Bench) last() int {
+	last := 0
+	for _, r := range b.Rows {
+		last = max(last, r.Line)
+	}
+	return last
+}
+
 // readBench reads a bench from r; name is what errors call it.
 func readBench(name string, r io.Reader, o BenchOptions) (*Bench, error) {
 	const sniffed = 64 << 10
@@ -148,6 +183,7 @@ func readBench(name string, r io.Reader, o BenchOptions) (*Bench, error) {
 	if len(s.Rows)+len(s.Steps) == 0 {
 		return nil, badBench("%s:1: no measured run in the file, wanted at least one", name)
 	}
+	s.Ran = o.Describe
 	for i := range s.Rows {
 		s.Rows[i].describe(o.Describe)
 	}

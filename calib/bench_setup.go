@@ -53,6 +53,17 @@ func (s *Setup) set(column, value string) error {
 	return nil
 }
 
+type setupField struct{ column, value string }
+
+// fields lists the setup by column, empty where it does not say.
+func (s Setup) fields() []setupField {
+	tp := ""
+	if s.TensorParallel > 0 {
+		tp = strconv.Itoa(s.TensorParallel)
+	}
+	return []setupField{{"model", s.Model}, {"engine", s.Engine}, {"engine_version", s.EngineVersion}, {"gpu", s.GPU}, {"tensor_parallel", tp}, {"precision", s.Precision}}
+}
+
 // String names the setup for a heading.
 func (s Setup) String() string {
 	tp := ""
@@ -118,7 +129,7 @@ func (b *Bench) Groups(want Setup) ([]Group, error) {
 		all[at].Rows = append(all[at].Rows, b.Rows[i])
 	}
 	if len(b.Steps) > 0 {
-		all = append(all, Group{Setup: want, Bench: *b})
+		all = append(all, Group{Setup: b.Ran, Bench: *b})
 	}
 	kept := slices.DeleteFunc(slices.Clone(all), func(g Group) bool { return !g.Setup.fits(want) })
 	if len(kept) == 0 {

@@ -29,6 +29,29 @@ type FitOptions struct {
 	Seed          uint64
 }
 
+// Check returns nil or an error that starts with the offending flag.
+func (o FitOptions) Check() error {
+	if err := o.Facts.Check(); err != nil {
+		return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "_", "-"))
+	}
+	for _, f := range []struct {
+		name          string
+		value, lo, hi float64
+	}{
+		{"max-batched-tokens", float64(o.MaxBatchedTokens), 0, 1 << 24}, {"max-seqs", float64(o.MaxSeqs), 1, 1 << 20},
+		{"kv-blocks", float64(o.KVBlocks), 0, unlimitedBlocks}, {"block-tokens", float64(o.BlockTokens), 1, 1 << 12},
+		{"peak-prefill-token-ms", o.PeakPrefillMS, 0, 1e3},
+	} {
+		if !(f.value >= f.lo && f.value <= f.hi) {
+			return fmt.Errorf("%s %v: wanted a number from %v to %v", f.name, f.value, f.lo, f.hi)
+		}
+	}
+	if o.MaxBatchedTokens > 0 && o.MaxBatchedTokens < o.MaxSeqs {
+		return fmt.Errorf("max-batched-tokens %d: wanted at least --max-seqs = %d, as in vLLM", o.MaxBatchedTokens, o.MaxSeqs)
+	}
+	return nil
+}
+
 // Coefficient is a fitted number.
 type Coefficient struct {
 	Name  string  `json:"name"`
@@ -36,8 +59,8 @@ type Coefficient struct {
 	// Lo and Hi bound the 99 % interval.
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
-	// Untold is why the rows do not tell this number; it is then 0 and its part
-	// lies in the others. Empty if they do.
+	// Untold is what stands for a number that the rows do not tell; it then has no
+	// interval. Empty if they do.
 	Untold string `json:"untold,omitempty"`
 }
 
@@ -130,7 +153,8 @@ type fitter struct {
 	rows  []BenchRow    // in the fit of costs
 	full  []BenchRow    // KV-bound
 	odd   []BenchRow    // far from every fit
-	keep  []bool        // by parameter: the rows tell it
+	keep  []bool        // by parameter: it is fitted
+	prior []bool        // by parameter: the rows do not tell it, a prior does
 	bound float64       // residuals beyond it are odd
 	fit   *Fit
 }
@@ -177,7 +201,7 @@ func (f *fitter) fitRows(g Group) (*Fit, error) {
 	}
 	f.identify(p)
 	if f.opt.Refine {
-		p, _ = f.refine(p, refineSteps)
+		p = f.refineFully(p)
 	} else {
 		p = f.regress()
 	}

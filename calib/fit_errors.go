@@ -90,7 +90,7 @@ func mape(rows []RowError) (tpot, ttft float64) {
 // to predict is none: convoys of requests form and break with it, and a fit to
 // them does not carry over.
 func (f *fitter) holdOut(p params) params {
-	errors, shapes := f.predictShapes(p)
+	errors, shapes := f.predictShapes()
 	if o := f.overheadAt(); f.opt.Refine && f.told(o) && p[o] > 0 {
 		g := *f
 		g.keep = slices.Clone(f.keep)
@@ -98,7 +98,7 @@ func (f *fitter) holdOut(p params) params {
 		q := slices.Clone(p)
 		q[o] = 0
 		q, _ = g.refine(q, refineSteps)
-		if without, by := g.predictShapes(q); score(without) < score(errors) {
+		if without, by := g.predictShapes(); score(without) < score(errors) {
 			f.note("no TTFT overhead: a fit without one predicts left-out shapes better than one with %.3g s", p[o]/1e3)
 			p, errors, shapes, f.keep = q, without, by, g.keep
 		}
@@ -117,8 +117,8 @@ func score(rows []RowError) float64 {
 	return tpot + readingWeight*ttft
 }
 
-// predictShapes predicts each shape from the others, starting at p.
-func (f *fitter) predictShapes(p params) (all []RowError, shapes []ShapeError) {
+// predictShapes predicts each shape from a fit to the others, made from the start.
+func (f *fitter) predictShapes() (all []RowError, shapes []ShapeError) {
 	for _, shape := range f.shapes() {
 		g := *f
 		g.rows = nil
@@ -133,11 +133,10 @@ func (f *fitter) predictShapes(p params) (all []RowError, shapes []ShapeError) {
 		if len(g.rows) < fewestRows {
 			continue
 		}
-		var q params
+		q := g.regress()
 		if f.opt.Refine {
-			q, _ = g.refine(p, refineSteps)
-		} else {
-			q = g.regress()
+			g.bound = oddBeyond(g.meanSteps(q[g.freeAt()]).residuals(q[:len(g.form.coefficients)]))
+			q = g.refineFully(q)
 		}
 		errors := g.rowErrors(q, out)
 		all = append(all, errors...)

@@ -128,7 +128,7 @@ func (f *fitter) refine(p params, steps int) (params, float64) {
 	for range steps {
 		next, lower := p, best
 		for _, wide := range []float64{1, 4, 16} {
-			target, _ := f.believe(f.linearise(p, wide), p, bound).robust(bound)
+			target, _ := f.believe(f.linearise(p, wide), p).robust(bound)
 			if next, lower = f.towards(p, target, best, bound); lower < best {
 				break
 			}
@@ -147,6 +147,16 @@ func (f *fitter) refine(p params, steps int) (params, float64) {
 // and the step itself.
 const mostOverhead = 2
 
+// refineFully refines twice: the spread of the errors, which weighs the priors,
+// falls with the first time.
+func (f *fitter) refineFully(p params) params {
+	for range 2 {
+		p, _ = f.refine(p, refineSteps)
+		f.bound = oddBeyond(weighted(f.rows, f.simulateRows(p, f.rows), ttftWeight))
+	}
+	return p
+}
+
 // tuneOverhead moves the overhead alone to where TTFT comes nearest, in squares:
 // costs do not tell it, and TTFT counts for little in theirs.
 func (f *fitter) tuneOverhead(p params) params {
@@ -154,7 +164,7 @@ func (f *fitter) tuneOverhead(p params) params {
 		return p
 	}
 	const steps = 20
-	best, lowest := p, math.Inf(1)
+	best, lowest := p, norm(weighted(f.rows, f.simulateRows(p, f.rows), readingWeight))
 	for i := range steps + 1 {
 		try := slices.Clone(p)
 		try[f.overheadAt()] = mostOverhead * p[0] * float64(i) / steps
@@ -182,7 +192,7 @@ func (f *fitter) towards(p params, target []float64, best, bound float64) (param
 }
 
 func (f *fitter) loss(p params, bound float64) float64 {
-	return huberLoss(weighted(f.rows, f.simulateRows(p, f.rows), ttftWeight), bound) + f.disbelief(p, bound)
+	return huberLoss(weighted(f.rows, f.simulateRows(p, f.rows), ttftWeight), bound) + f.disbelief(p)
 }
 
 // simulateFor simulates a row. A run that cannot be simulated has figures that

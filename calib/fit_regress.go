@@ -29,12 +29,12 @@ func (p *problem) add(features []float64, ms float64) {
 const mostFree = 1024
 
 // regress fits the mean steps; the overhead stays 0.
-func (f *fitter) regress() params { return f.profile(f.meanSteps) }
+func (f *fitter) regress() params { return f.profile(f.meanSteps, 0, mostFree) }
 
-// profile solves for the coefficients and, around that, for the free tokens.
-// The loss is not convex in them: a grid finds the valley, a line search its
-// bottom.
-func (f *fitter) profile(at func(free float64) problem) params {
+// profile solves for the coefficients and, around that, for the free tokens
+// between two bounds. The loss is not convex in them: a grid finds the valley, a
+// line search its bottom.
+func (f *fitter) profile(at func(free float64) problem, lo, hi float64) params {
 	p := make(params, f.count())
 	solve := func(free float64) (theta []float64, loss float64) {
 		q := at(free).only(f.keep)
@@ -46,18 +46,18 @@ func (f *fitter) profile(at func(free float64) problem) params {
 		}
 		return theta, huberLoss(r, bound)
 	}
-	theta, best := solve(0)
+	theta, best := solve(lo)
 	if f.form.free {
-		const grid = 16
-		free := 0.0
-		for x := float64(grid); x <= mostFree; x += grid {
+		const grid = 32
+		free := lo
+		for x := lo + grid; x <= hi; x += grid {
 			if _, loss := solve(x); loss < best {
 				best, free = loss, x
 			}
 		}
-		free = golden(math.Max(0, free-grid), free+grid, func(x float64) float64 { _, loss := solve(x); return loss })
-		if _, zero := solve(0); zero <= best {
-			free = 0
+		bottom := golden(math.Max(0, free-grid), free+grid, func(x float64) float64 { _, loss := solve(x); return loss })
+		if _, loss := solve(bottom); loss < best {
+			free = bottom
 		}
 		p[f.freeAt()] = free
 		theta, _ = solve(free)
@@ -72,7 +72,7 @@ func golden(lo, hi float64, f func(float64) float64) float64 {
 	ratio := (math.Sqrt(5) - 1) / 2
 	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
 	fa, fb := f(a), f(b)
-	for range 40 {
+	for range 24 {
 		if fa <= fb {
 			hi, b, fb = b, a, fa
 			a = hi - ratio*(hi-lo)

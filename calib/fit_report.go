@@ -43,8 +43,8 @@ func (f *fitter) names() []string {
 const told = 0.01
 
 // identify settles which parameters the rows tell. They are taken in order of
-// their weight in practice: one whose column the earlier ones make up is fixed at
-// 0, its part then lies in them.
+// their weight in practice: one whose column the earlier ones make up is left to
+// its prior, if it has one and priors count, else fixed at 0.
 func (f *fitter) identify(p params) {
 	f.keep = nil
 	f.identifyIn(p, f.design(p).x)
@@ -53,7 +53,7 @@ func (f *fitter) identify(p params) {
 func (f *fitter) identifyIn(p params, x [][]float64) {
 	n := len(f.form.coefficients)
 	order := []int{0, 3, 2, f.overheadAt(), 1, 4, f.freeAt()}
-	f.keep = make([]bool, f.count())
+	f.keep, f.prior = make([]bool, f.count()), make([]bool, f.count())
 	var kept [][]float64
 	for _, j := range order {
 		if j == f.freeAt() && !f.form.free || j == f.overheadAt() && !f.opt.Refine {
@@ -70,15 +70,32 @@ func (f *fitter) identifyIn(p params, x [][]float64) {
 		}
 		rest := orthogonal(column, kept)
 		if length == 0 || norm(rest)/length < told {
-			p[j] = 0
+			f.prior[j] = f.opt.Refine && hasPrior(j)
+			f.keep[j] = f.prior[j]
+			if !f.keep[j] {
+				p[j] = 0
+			}
 			if j < n {
-				f.warn("%s cannot be told from these rows: %s", f.names()[j], "more shapes would tell it; it is set to 0 and its part lies in the others")
+				f.warn("%s cannot be told from these rows: %s; runs of other lengths would tell it", f.names()[j], f.untold(j))
 			}
 			continue
 		}
 		f.keep[j] = true
 		kept = append(kept, scaled(rest, 1/norm(rest)))
 	}
+}
+
+// untold is what stands for a parameter that the rows do not tell.
+func (f *fitter) untold(j int) string {
+	switch {
+	case f.prior[j]:
+		return "a prior from dense models stands in"
+	case j == f.overheadAt() && f.opt.Refine:
+		return "none: shapes left out of the fit are predicted better without"
+	case j == f.overheadAt():
+		return "not fitted without simulation"
+	}
+	return "set to 0, its part lies in the others"
 }
 
 // orthogonal is what of v lies outside an orthonormal basis.
@@ -120,11 +137,11 @@ const confidence = 0.99
 // theory and the jackknife, which leaves out parts of the data in turn. each is
 // how many equations stand together.
 func (f *fitter) intervals(p params, q problem, each int) []float64 {
-	q = q.only(f.keep)
+	q = f.withoutPriors(q, p)
 	rows := len(q.y) / each
 	parameters := 0
 	for j := range p {
-		if f.told(j) {
+		if f.told(j) && !f.byPrior(j) {
 			parameters++
 		}
 	}
@@ -138,7 +155,24 @@ func (f *fitter) intervals(p params, q problem, each int) []float64 {
 	return half
 }
 
-func (f *fitter) told(j int) bool { return f.keep == nil || f.keep[j] }
+func (f *fitter) told(j int) bool    { return f.keep == nil || f.keep[j] }
+func (f *fitter) byPrior(j int) bool { return f.prior != nil && f.prior[j] }
+
+// withoutPriors takes what a prior stands in for as known.
+func (f *fitter) withoutPriors(q problem, p params) problem {
+	q = q.only(f.keep)
+	y := slices.Clone(q.y)
+	for i, row := range q.x {
+		for j := range row {
+			if f.byPrior(j) {
+				y[i] -= row[j] * p[j]
+				row[j] = 0
+			}
+		}
+	}
+	q.y = y
+	return q
+}
 
 // normalErrors are the standard errors of weighted least squares.
 func (f *fitter) normalErrors(p params, q problem, bound float64) []float64 {
@@ -149,7 +183,7 @@ func (f *fitter) normalErrors(p params, q problem, bound float64) []float64 {
 		for i := range q.x {
 			length[j] = math.Hypot(length[j], q.x[i][j])
 		}
-		if f.told(j) && length[j] > 0 {
+		if f.told(j) && !f.byPrior(j) && length[j] > 0 {
 			columns = append(columns, j)
 		}
 	}
@@ -216,9 +250,8 @@ func jackknife(q problem, each int, bound float64) []float64 {
 func (f *fitter) setCoefficients(p params, half []float64) {
 	for j, name := range f.names() {
 		c := Coefficient{Name: name, Value: p[j], Lo: math.Max(0, p[j]-half[j]), Hi: p[j] + half[j]}
-		if !f.told(j) {
-			c.Untold = "the rows do not tell it apart from the others"
-			c.Lo, c.Hi = 0, 0
+		if !f.told(j) || f.byPrior(j) {
+			c.Untold, c.Lo, c.Hi = f.untold(j), 0, 0
 		}
 		switch {
 		case j == f.overheadAt():

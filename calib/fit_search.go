@@ -103,6 +103,30 @@ func (f *fitter) try(r *reading, steps int) {
 	f.bound = 0
 }
 
+// plainest puts first, of sorted readings that are about as near as the best,
+// the one that departs least from what is usual.
+func plainest(all []reading) {
+	const about = 1.05
+	departs := func(r reading) (n int) {
+		for _, odd := range []bool{
+			r.budget != usualBudgets[0] || r.facts.OnePrompt, r.facts.LengthRatio != usualRatios[0],
+			r.facts.RequestsPerClient != usualRequests[0], r.facts.Waiting != usualWaiting[0],
+		} {
+			if odd {
+				n++
+			}
+		}
+		return n
+	}
+	best := 0
+	for i, r := range all {
+		if r.loss <= about*all[0].loss && departs(r) < departs(all[best]) {
+			best = i
+		}
+	}
+	all[0], all[best] = all[best], all[0]
+}
+
 // settle finds the reading under which the simulated bench comes nearest to the
 // measured one: all are fitted roughly, the best few closely.
 func (f *fitter) settle() reading {
@@ -121,6 +145,7 @@ func (f *fitter) settle() reading {
 		f.try(&all[i], refineSteps)
 	}
 	slices.SortStableFunc(all, byLoss)
+	plainest(all)
 	best := all[0]
 	f.facts, f.cfg.MaxBatchedTokens = best.facts, best.budget
 	if f.opt.Refine {
@@ -128,7 +153,7 @@ func (f *fitter) settle() reading {
 	}
 	if len(all) > 1 {
 		next := all[1]
-		f.note("found by simulation, as neither file nor flags say: %s, %d tokens a step (next best, with %.2f times the error: %s, %d tokens a step)",
+		f.note("found by simulation, as neither file nor flags say: %s, %d tokens a step (another, with %.2f times the error: %s, %d tokens a step)",
 			best.facts, best.budget, next.loss/best.loss, next.facts, next.budget)
 	}
 	return best

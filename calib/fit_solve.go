@@ -47,7 +47,7 @@ const (
 
 // scaleFloor is the least spread of errors that is told apart from noise: below
 // it no row is an outlier.
-const scaleFloor = 1e-3
+const scaleFloor = 2e-4
 
 // robust solves by iteratively reweighted least squares with Huber's weights,
 // so that a few odd rows do not move the rest. A residual beyond bound is odd;
@@ -59,7 +59,7 @@ func (p problem) robust(bound float64) (theta, weight []float64) {
 		weight[i] = 1
 	}
 	theta = p.nnls(weight)
-	for range 50 {
+	for range 30 {
 		r := p.residuals(theta)
 		limit := bound
 		if limit == 0 {
@@ -74,7 +74,7 @@ func (p problem) robust(bound float64) (theta, weight []float64) {
 			moved = math.Max(moved, math.Abs(next[j]-theta[j])/(math.Abs(theta[j])+1e-300))
 		}
 		theta = next
-		if moved < 1e-9 {
+		if moved < 1e-7 {
 			break
 		}
 	}
@@ -110,28 +110,36 @@ func medianAbs(x []float64) float64 {
 }
 
 // nnls minimises the weighted squares with theta >= 0 by the active-set method
-// of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23).
-// Columns are scaled to length 1, so that tolerances have no unit.
+// of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23). It is
+// written out here, as gonum has least squares without bounds only. Columns are
+// scaled to length 1, so that tolerances have no unit; one QR decomposition
+// turns many rows into as many as there are columns.
 func (p problem) nnls(weight []float64) []float64 {
 	m, n := len(p.y), len(p.x[0])
-	a, b, length := mat.NewDense(m, n, nil), mat.NewVecDense(m, nil), make([]float64, n)
-	for i := range m {
-		w := math.Sqrt(weight[i])
-		b.SetVec(i, w*p.y[i])
-		for j, v := range p.x[i] {
-			a.Set(i, j, w*v)
-			length[j] = math.Hypot(length[j], w*v)
+	length := make([]float64, n)
+	for i, row := range p.x {
+		for j, v := range row {
+			length[j] += weight[i] * v * v
 		}
 	}
 	for j := range n {
-		if length[j] == 0 {
+		if length[j] = math.Sqrt(length[j]); length[j] == 0 {
 			length[j] = 1
 		}
-		for i := range m {
-			a.Set(i, j, a.At(i, j)/length[j])
-		}
 	}
-	theta := activeSet(a, b)
+	all := mat.NewDense(max(m, n+1), n+1, nil) // the last column is y
+	for i, row := range p.x {
+		w := math.Sqrt(weight[i])
+		for j, v := range row {
+			all.Set(i, j, w*v/length[j])
+		}
+		all.Set(i, n, w*p.y[i])
+	}
+	var qr mat.QR
+	var r mat.Dense
+	qr.Factorize(all)
+	qr.RTo(&r)
+	theta := activeSet(mat.DenseCopyOf(r.Slice(0, n+1, 0, n)), mat.NewVecDense(n+1, mat.Col(nil, n, r.Slice(0, n+1, 0, n+1))))
 	for j := range theta {
 		theta[j] /= length[j]
 	}

@@ -14,7 +14,10 @@ func (f *fitter) fitSteps(g Group) (*Fit, error) {
 			return nil, err
 		}
 	}
-	f.fit.MaxBatchedTokens = f.opt.MaxBatchedTokens
+	if f.fit.MaxBatchedTokens = f.opt.MaxBatchedTokens; f.fit.MaxBatchedTokens == 0 {
+		f.fit.MaxBatchedTokens = usualBudgets[0]
+		f.fit.FoundFacts = append(f.fit.FoundFacts, "max_num_batched_tokens")
+	}
 	at := func(free float64) problem {
 		var p problem
 		for _, s := range g.Steps {
@@ -22,11 +25,11 @@ func (f *fitter) fitSteps(g Group) (*Fit, error) {
 		}
 		return p
 	}
-	p := f.profile(at)
+	p := f.profile(at, 0, mostFree)
 	q := at(p[f.freeAt()])
 	f.bound = oddBeyond(q.residuals(p[:len(f.form.coefficients)]))
 	f.identifyIn(p, f.withFree(p, at).x)
-	p = f.profile(at)
+	p = f.profile(at, 0, mostFree)
 	q = f.withFree(p, at)
 	f.setCoefficients(p, f.intervals(p, q, 1))
 	f.stepErrors(p, at)
@@ -51,7 +54,8 @@ func (f *fitter) stepErrors(p params, at func(free float64) problem) {
 	sum := 0.0
 	for k := range folds {
 		inFold := func(i int) bool { return i%folds == k }
-		theta := f.profile(func(free float64) problem { return at(free).without(inFold) })
+		near := p[f.freeAt()]
+		theta := f.profile(func(free float64) problem { return at(free).without(inFold) }, near, near)
 		out := at(theta[f.freeAt()]).without(func(i int) bool { return !inFold(i) })
 		sum += meanAbs(out.residuals(theta[:n])) / folds
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -62,8 +63,25 @@ func inFile(path string, data []byte, err error) string {
 		return fmt.Sprintf("%s:%d: %v", path, lineOf(data, err.Error()), err)
 	}
 	message, _, _ := strings.Cut(strings.TrimPrefix(one.Message, "yaml: "), " in type ")
-	return fmt.Sprintf("%s:%d: %s, wanted a preset", path, max(1, one.Mark.Line), message)
+	if m := misread.FindStringSubmatch(message); m != nil {
+		message = "read " + strings.TrimSpace(m[1])
+	}
+	line := max(1, one.Mark.Line)
+	if m := strangeField.FindStringSubmatch(message); m != nil && line == 1 { // of a part decoded on its own
+		for i, text := range strings.Split(string(data), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(text), m[1]+":") {
+				line = i + 1
+			}
+		}
+	}
+	return fmt.Sprintf("%s:%d: %s, wanted a preset with numbers as {value: 1, origin: fitted, source: text}", path, line, message)
 }
+
+// misread is what the YAML library says of a value of another type.
+var misread = regexp.MustCompile("(?s)^cannot construct (.*) into .*$")
+
+// strangeField is what it says of a field that there is not.
+var strangeField = regexp.MustCompile(`^field (\S+) not found`)
 
 // lineOf finds the line of the field that an error begins with, or of the
 // nearest one above it.

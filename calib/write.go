@@ -56,8 +56,15 @@ func (f *Fit) WritePreset(w io.Writer) error {
 		e.coefficient("  ", c, f)
 	}
 	e.number("peak_prefill_token_ms", f.PeakPrefillMS, results.Assumed, f.PeakSource)
+	e.line("bench: # what was measured and how, where the bench does not say; validate reads it")
+	var setup []string
+	for _, field := range f.Setup.fields() {
+		if field.value != "" {
+			setup = append(setup, field.column+": "+quoted(field.value))
+		}
+	}
+	e.line("  setup: {%s}", strings.Join(setup, ", "))
 	if f.Steps == 0 {
-		e.line("bench: # how the runs were made, where their file does not say; validate reads it")
 		for _, fact := range f.factNumbers() {
 			e.number("  "+fact.name, fact.value, f.limitOrigin(fact.name), f.limitSource(fact.name))
 		}
@@ -78,15 +85,14 @@ func (e *presetWriter) line(format string, args ...any) {
 }
 
 func (e *presetWriter) number(name string, value float64, origin results.Origin, source string) {
-	e.line("%s: {value: %s, origin: %s, source: %s}", name, strconv.FormatFloat(value, 'g', -1, 64), origin, quoted(source))
+	e.line("%s: {value: %s, origin: %s, source: %s}", name, strconv.FormatFloat(digits(value), 'g', -1, 64), origin, quoted(source))
 }
 
-// coefficient writes a fitted number to 5 digits, or one that the rows do not
-// tell.
+// coefficient writes a fitted number, or one that the rows do not tell.
 func (e *presetWriter) coefficient(indent string, c Coefficient, f *Fit) {
 	switch {
 	case c.Untold != "":
-		e.number(indent+c.Name, 0, results.Assumed, "not told by the rows: its part lies in the other coefficients")
+		e.number(indent+c.Name, c.rounded(), results.Assumed, c.Untold)
 	case c.Name == "ttft_overhead_s" && !f.Refined:
 		e.number(indent+c.Name, 0, results.Assumed, "not fitted without simulation")
 	default:
@@ -94,13 +100,21 @@ func (e *presetWriter) coefficient(indent string, c Coefficient, f *Fit) {
 	}
 }
 
-// rounded is the value as a preset gives it.
+// rounded is the value as its cost model takes it.
 func (c Coefficient) rounded() float64 {
 	if c.Name == "free_tokens" {
 		return math.Round(c.Value)
 	}
-	v, _ := strconv.ParseFloat(strconv.FormatFloat(c.Value, 'g', 5, 64), 64)
-	return v
+	return c.Value
+}
+
+// digits rounds to the digits that a preset gives; whole numbers stay.
+func digits(v float64) float64 {
+	if v == math.Trunc(v) {
+		return v
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
+	return rounded
 }
 
 // quoted is text as YAML and JSON quote it.
@@ -124,7 +138,7 @@ func (f *Fit) counted() string {
 		}
 	}
 	if full > 0 {
-		return fmt.Sprintf("%d runs and %d KV-bound ones", len(f.Rows)-full, full)
+		return fmt.Sprintf("%d runs and %d KV-bound", len(f.Rows)-full, full)
 	}
 	return fmt.Sprintf("%d runs", len(f.Rows))
 }
@@ -150,7 +164,7 @@ func (f *Fit) limitOrigin(name string) results.Origin {
 	switch {
 	case !slices.Contains(f.FoundFacts, name):
 		return results.Measured
-	case f.Refined:
+	case f.Refined && !(name == "max_num_batched_tokens" && f.Facts.OnePrompt):
 		return results.Fitted
 	}
 	return results.Assumed
@@ -160,6 +174,8 @@ func (f *Fit) limitSource(name string) string {
 	switch {
 	case !slices.Contains(f.FoundFacts, name):
 		return "given to cacheroute calibrate, or by the bench's file"
+	case name == "max_num_batched_tokens" && f.Facts.OnePrompt:
+		return "vLLM default on H100; the runs were simulated with room for one prompt a step"
 	case f.Refined:
 		return "found by simulating the bench under the usual values"
 	}
@@ -173,11 +189,22 @@ type namedNumber struct {
 
 // factNumbers lists what is known of the bench.
 func (f *Fit) factNumbers() []namedNumber {
-	return []namedNumber{
-		{"length_ratio", f.Facts.LengthRatio},
-		{"requests_per_client", float64(f.Facts.RequestsPerClient)},
-		{"waiting_clients", float64(max(0, f.Facts.Waiting))},
+	var all []namedNumber
+	add := func(name string, value float64) {
+		if value > 0 {
+			all = append(all, namedNumber{name, value})
+		}
 	}
+	add("length_ratio", f.Facts.LengthRatio)
+	add("requests_per_client", float64(f.Facts.RequestsPerClient))
+	all = append(all, namedNumber{"waiting_clients", float64(max(0, f.Facts.Waiting))})
+	if f.Facts.OnePrompt {
+		add("one_prompt_a_step", 1)
+	}
+	if f.Facts.NoPrefixCaching {
+		add("no_prefix_caching", 1)
+	}
+	return all
 }
 
 // blocks is the number of KV blocks for the preset: known, estimated from memory,

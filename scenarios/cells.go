@@ -107,6 +107,13 @@ func (r *Runner) sumInputs() error {
 		}
 		r.inputs = []results.FileSum{{Name: h.Path, Bytes: info.Size(), SHA256: h.SHA256}}
 	}
+	if preset := r.Study.Fleet.Preset; calib.IsFile(preset) {
+		sum, err := results.SumFile(preset, preset)
+		if err != nil {
+			return err
+		}
+		r.inputs = append(r.inputs, sum)
+	}
 	for _, f := range r.Study.files() {
 		if r.trace != nil && f == &r.Study.Workload.Trace.File {
 			continue

@@ -78,7 +78,7 @@ func quote(s string) string {
 var (
 	unknownField = regexp.MustCompile(`^field (.*) not found in type (\S+)$`)
 	wrongType    = regexp.MustCompile("(?s)^cannot construct (!\\S*)( `.*`)? into (.+)$")
-	goTypes      = regexp.MustCompile(`\b[a-z]+\.[A-Za-z]\w*\b`)
+	goTypes      = regexp.MustCompile(`\b(calib|clock|engine|policies|results|scenarios|workload|yaml)\.[A-Za-z]\w*\b`)
 )
 
 // streamErrors rewords what the YAML library says of a file as a whole.

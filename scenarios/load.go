@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"cacheroute/calib"
 )
 
 //go:embed *.yaml
@@ -84,6 +86,7 @@ func (d *document) study(o Options, folder string) (*Study, error) {
 		return nil, err
 	}
 	d.resolve(folder)
+	d.findPreset(folder)
 	s := defaults()
 	if err := d.root.Load(&s, yaml.WithKnownFields()); err != nil {
 		return nil, d.explain(err)
@@ -103,4 +106,17 @@ func (d *document) resolve(folder string) {
 			value.Value = filepath.Join(folder, value.Value)
 		}
 	})
+}
+
+// findPreset seeks a preset file of the document in the document's folder. It
+// comes before decoding, as the fleet is filled from the preset.
+func (d *document) findPreset(folder string) {
+	fleet := field(d.root, "fleet")
+	if fleet == nil {
+		return
+	}
+	preset := field(fleet, "preset")
+	if preset != nil && preset.Line < overrideLine && calib.IsFile(preset.Value) && !filepath.IsAbs(preset.Value) {
+		preset.Value = filepath.Join(folder, preset.Value)
+	}
 }

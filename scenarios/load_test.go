@@ -43,7 +43,7 @@ var badStudies = []struct{ from, to, want string }{
 	{"destinations: 2", "destinations: ", `small.yaml:2: fleet.destinations: no value`},
 	{"destinations: 2", "destinations: 2, destinations: 3", `small.yaml:2: fleet.destinations: repeated field, first given at small.yaml:2`},
 	{"llama-3.1-8b", "llama-9", `small.yaml:2: fleet.preset: no preset "llama-9-bf16-h100-tp1", wanted one of llama`},
-	{", preset: llama-3.1-8b-bf16-h100-tp1", "", `small.yaml:2: fleet: no preset, wanted preset: one of llama`},
+	{", preset: llama-3.1-8b-bf16-h100-tp1", "", `small.yaml:2: fleet: no preset, wanted preset: a file or one of llama`},
 	{", preset", ", cost: {prefill_token_ms: -1}, preset", `small.yaml:2: fleet.cost.prefill_token_ms: must lie`},
 	{", preset", ", kv_blocks: 0, preset", `small.yaml:2: fleet.kv_blocks: must lie`},
 	{", preset", ", ttft_overhead_s: 61, preset", `small.yaml:10: measure.deadline_s: 60 is not above fleet.ttft_overhead_s = 61`},

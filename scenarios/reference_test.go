@@ -117,6 +117,10 @@ func rangeText(s *jsonschema.Schema) string {
 		names = append(names, fmt.Sprintf("`%v`", value))
 	}
 	for _, value := range s.OneOf {
+		if value.Const == nil {
+			names = append(names, value.Description)
+			continue
+		}
 		names = append(names, fmt.Sprintf("`%v`", value.Const))
 	}
 	if names != nil {

@@ -242,6 +242,7 @@ func (g *generator) study() *jsonschema.Schema {
 	setDefaults(at(s, "measure"), given.Measure)
 	at(s, "name").Pattern = studyName.String()
 	oneOf(at(s, "fleet", "preset"), presetEntries())
+	at(s, "fleet", "preset").OneOf = append(at(s, "fleet", "preset").OneOf, &jsonschema.Schema{Pattern: `(\.ya?ml$|/)`, Description: "a preset file, as cacheroute calibrate writes it"})
 	at(s, "fleet", "signal_interval_s").Default = 0
 	at(s, "fleet", "client_overhead_s").Default = 0
 

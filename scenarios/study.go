@@ -41,8 +41,8 @@ type Study struct {
 type Fleet struct {
 	// Destinations is the number of servers, all alike.
 	Destinations int `yaml:"destinations" jsonschema:"required,minimum=1,maximum=100000"`
-	// Preset describes a server: every field of the fleet that is not given is
-	// the preset's.
+	// Preset describes a server, by the name of a shipped preset or the path of a
+	// preset file: every field of the fleet that is not given is the preset's.
 	Preset string `yaml:"preset" jsonschema:"required"`
 	// BlockTokens is the size of a KV block, the unit of prefix caching.
 	BlockTokens int `yaml:"block_tokens" jsonschema:"minimum=1,maximum=4096"`
@@ -142,14 +142,14 @@ func defaults() Study {
 func (f *Fleet) UnmarshalYAML(n *yaml.Node) error {
 	name := field(n, "preset")
 	if name == nil {
-		return misread(n, "no preset, wanted preset: one of "+list(calib.Names()))
+		return misread(n, "no preset, wanted preset: a file or one of "+list(calib.Names()))
 	}
 	p, err := calib.Load(name.Value)
 	if err != nil {
 		return misread(name, err.Error())
 	}
 	*f = Fleet{
-		Preset: p.Name, BlockTokens: p.BlockTokens, KVBlocks: p.Blocks,
+		Preset: name.Value, BlockTokens: p.BlockTokens, KVBlocks: p.Blocks,
 		MaxBatchedTokens: p.MaxBatchedTokens, MaxSeqs: p.MaxSeqs, TTFTOverheadS: p.TTFTOverheadS,
 		Cost: Cost{Choice[engine.CostSpec]{p.CostName, p.Cost}},
 	}
