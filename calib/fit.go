@@ -165,9 +165,12 @@ const unlimitedBlocks = 1 << 26
 // params are the numbers that a fit moves, in ms but for the free tokens.
 type params []float64
 
+// freeTokens is the place of the free tokens among the parameters.
+const freeTokens = 5
+
 // Parameters are the coefficients of the form, its free tokens, the overhead.
 func (f *fitter) count() int      { return len(f.form.coefficients) + 2 }
-func (f *fitter) freeAt() int     { return len(f.form.coefficients) }
+func (f *fitter) freeAt() int     { return freeTokens }
 func (f *fitter) overheadAt() int { return len(f.form.coefficients) + 1 }
 
 // cost is the cost model of the parameters.
