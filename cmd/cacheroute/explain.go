@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-
-	"cacheroute/scenarios"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -21,15 +19,7 @@ how long it will take. Mistakes of the study are listed as run lists them.`,
 	}
 	f.register(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		o, err := f.options()
-		if err != nil {
-			return err
-		}
-		study, err := scenarios.Load(args[0], o)
-		if err != nil {
-			return err
-		}
-		runner, err := scenarios.Prepare(study, nil)
+		runner, err := openStudy(ctx, args[0], f.options)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"cacheroute/scenarios"
@@ -47,4 +49,17 @@ func (f *studyFlags) options() (scenarios.Options, error) {
 		return o, scenarios.Badf("--workers %d: wanted at least 0", f.workers)
 	}
 	return o, nil
+}
+
+// openStudy loads a study as a command's flags change it and reads its inputs.
+func openStudy(ctx context.Context, name string, options func() (scenarios.Options, error)) (*scenarios.Runner, error) {
+	o, err := options()
+	if err != nil {
+		return nil, err
+	}
+	study, err := scenarios.Load(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return prepare(ctx, study, nil)
 }

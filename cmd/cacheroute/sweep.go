@@ -57,15 +57,7 @@ A folder of results that holds another study keeps it: its files move to earlier
 	}
 	f.register(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		o, err := f.options()
-		if err != nil {
-			return err
-		}
-		study, err := scenarios.Load(args[0], o)
-		if err != nil {
-			return err
-		}
-		runner, err := prepare(ctx, study, nil)
+		runner, err := openStudy(ctx, args[0], f.options)
 		if err != nil {
 			return err
 		}
