@@ -80,12 +80,13 @@ func ReadRates(path string, total float64) (*workload.Rates, error) {
 	return r, nil
 }
 
-// NewRoutingTable plans the rates for a fleet.
-func NewRoutingTable(r *workload.Rates, destinations int, rule policies.CacheRoute) (*RoutingTable, error) {
+// NewRoutingTable plans the rates for a fleet. The seed is that of a rule with
+// random placement or random ties.
+func NewRoutingTable(r *workload.Rates, destinations int, rule policies.CacheRoute, seed uint64) (*RoutingTable, error) {
 	if destinations < 1 || destinations > maxDestinations {
 		return nil, Badf("--destinations %d: wanted between 1 and %d", destinations, maxDestinations)
 	}
-	t, err := policies.Plan(policies.PlanInput{Rates: r.Rates, Destinations: destinations, Rule: rule})
+	t, err := policies.Plan(policies.PlanInput{Rates: r.Rates, Destinations: destinations, Seed: seed, Rule: rule})
 	if err != nil {
 		return nil, bad(err)
 	}

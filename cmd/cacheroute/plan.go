@@ -14,6 +14,7 @@ import (
 type planFlags struct {
 	destinations int
 	qps          float64
+	seed         uint64
 	previous     string
 	out          string
 	json         bool
@@ -36,6 +37,11 @@ Parquet file with the columns key and rate (requests per second).`,
 	c.Flags().IntVar(&rule.Slots, "slots", rule.Slots, "key slots a destination, W; only their sum limits admission, see --enforce-w")
 	c.Flags().BoolVar(&rule.EnforceW, "enforce-w", false, "give no destination more than W keys")
 	c.Flags().Float64Var(&rule.QCap, "q-cap", 0, "requests per second that one destination serves within the SLO (0: above the rate of every key)")
+	c.Flags().StringVar(&rule.Admit, "admit", rule.Admit, "after the first key that does not fit the free slots: stop, or skip it")
+	c.Flags().StringVar(&rule.Placement, "placement", rule.Placement, "lpt, or random: different destinations whatever their load")
+	c.Flags().BoolVar(&rule.Replication, "replication", rule.Replication, "give keys above --q-cap more than one destination")
+	c.Flags().StringVar(&rule.Tie, "tie", rule.Tie, "order of destinations of equal load: index, or random")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of random placement and random ties")
 	c.Flags().Float64Var(&f.qps, "qps", 0, "scale the rates to this total (0: as in the file)")
 	c.Flags().StringVar(&f.previous, "previous", "", "earlier table, to say what moves")
 	c.Flags().StringVar(&f.out, "out", "", "write the table to this file as JSON")
@@ -59,7 +65,7 @@ func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
 		}
 	}
 	start := time.Now()
-	table, err := scenarios.NewRoutingTable(rates, f.destinations, rule)
+	table, err := scenarios.NewRoutingTable(rates, f.destinations, rule, f.seed)
 	if err != nil {
 		return err
 	}
