@@ -15,8 +15,9 @@ import (
 type Synthetic struct {
 	spec     Spec
 	keys     *Keys
-	hashes   []uint64 // by key: the population, then the whales
-	pick     alias    // of the population
+	hashes   []uint64  // by key: the population, then the whales
+	share    []float64 // of the population, at the start of a run
+	pick     alias     // of share
 	template Segment
 	contexts []Segment // by key, after the template
 	variants int
@@ -52,7 +53,8 @@ func NewSynthetic(s Spec) (*Synthetic, error) {
 	if err := w.checkCycle(); err != nil {
 		return nil, err
 	}
-	w.pick = newAlias(w.keys.Share)
+	w.share = s.Drift.Walk(w.keys.Share).Share
+	w.pick = newAlias(w.share)
 	w.populate()
 	return w, nil
 }
@@ -113,8 +115,13 @@ func (w *Synthetic) KeyNames() []string { return w.keys.Names }
 // KeyHashes implements Workload.
 func (w *Synthetic) KeyHashes() []uint64 { return w.hashes }
 
-// Rates implements Workload.
+// Rates implements Workload: those of the start of a run.
 func (w *Synthetic) Rates(qps float64) ([]float64, error) {
+	return w.rates(qps, w.share)
+}
+
+// rates is the rates of the keys when the population has these shares.
+func (w *Synthetic) rates(qps float64, share []float64) ([]float64, error) {
 	if err := checkLoad(qps); err != nil {
 		return nil, err
 	}
@@ -123,7 +130,7 @@ func (w *Synthetic) Rates(qps float64) ([]float64, error) {
 		return nil, err
 	}
 	rates := make([]float64, w.Keys())
-	n := copy(rates, w.keys.Share)
+	n := copy(rates, share)
 	for i := range rates[:n] {
 		rates[i] *= qps * (1 - whales)
 	}
@@ -169,6 +176,11 @@ func (w *Synthetic) Open(qps float64, s clock.Streams) (Source, error) {
 		turnRand:  s.Rand("workload/turns"),
 		outRand:   s.Rand("workload/outputs"),
 		draw:      newDraw(),
+		pick:      w.pick,
+		stepAt:    w.spec.Drift.Interval(),
+	}
+	if w.spec.Drift != nil {
+		c.walk = w.spec.Drift.Walk(w.keys.Share)
 	}
 	if w.spec.Prompt.Cycle != "" {
 		c.cycle = w.newCycle(s.Rand("workload/cycle"))
@@ -193,6 +205,9 @@ type synthetic struct {
 	arrivals Arrivals
 	index    int64
 	at       clock.Time
+	pick     alias      // of the population's shares now
+	walk     *Walk      // of the shares; nil if they stay
+	stepAt   clock.Time // when they take their next step
 
 	keyRand, turnRand, outRand, variantRand, threadRand *rand.Rand
 
@@ -215,6 +230,9 @@ func (c *synthetic) Next(r *Request) bool {
 
 // fill makes r the request that arrives now.
 func (c *synthetic) fill(r *Request) {
+	for c.at >= c.stepAt {
+		c.drift()
+	}
 	key := c.drawKey()
 	r.Reset()
 	r.Index, r.At, r.Key = c.index, c.at, int32(key)
@@ -227,6 +245,13 @@ func (c *synthetic) fill(r *Request) {
 		c.continueThread(r, key, turnTokens, outTokens)
 	}
 	c.index++
+}
+
+// drift begins the next interval.
+func (c *synthetic) drift() {
+	c.walk.Steps(1)
+	c.pick = newAlias(c.walk.Share)
+	c.stepAt += c.spec.Drift.Interval()
 }
 
 func (c *synthetic) drawKey() int {

@@ -43,6 +43,7 @@ type Figures struct {
 type Spec struct {
 	Keys     KeySpec
 	Whales   *WhaleSpec // nil: none
+	Drift    *DriftSpec // nil: the rates of keys hold for the whole run
 	Arrivals ArrivalSpec
 	Prompt   PromptSpec
 	Output   Length
@@ -65,6 +66,11 @@ func (s Spec) Check() error {
 			return err
 		}
 	}
+	if s.Drift != nil {
+		if err := under("drift", s.Drift.Check()); err != nil {
+			return err
+		}
+	}
 	if err := under("arrivals", s.Arrivals.Check()); err != nil {
 		return err
 	}
@@ -73,6 +79,9 @@ func (s Spec) Check() error {
 	}
 	if s.Prompt.Cycle != "" && s.Whales != nil {
 		return errors.New("prompt.cycle: read with whales, wanted keys of equal shares")
+	}
+	if s.Prompt.Cycle != "" && s.Drift != nil {
+		return errors.New("prompt.cycle: read with drift, wanted keys of equal shares")
 	}
 	return s.Output.check("output_tokens", 1)
 }
