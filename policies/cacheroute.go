@@ -46,13 +46,18 @@ type CacheRoute struct {
 	ColdInit string `yaml:"cold_init" jsonschema:"enum=uniform,enum=none"`
 	// Dispatch chooses within T(b): inflight, or rr, each member in turn.
 	Dispatch string `yaml:"dispatch" jsonschema:"enum=inflight,enum=rr"`
+	// Replan says what follows a step of a drift of the rates: never keeps the
+	// table of the start; every installs, at the start of each interval, the plan
+	// of its own true rates; late the plan of the true rates of the interval
+	// before. Requests in flight stay where they are and no KV moves.
+	Replan string `yaml:"replan" jsonschema:"enum=never,enum=every,enum=late"`
 }
 
 // NewCacheRoute returns the parameters of the literal Algorithm 1.
 func NewCacheRoute() *CacheRoute {
 	return &CacheRoute{
 		Slots: 5, Admit: "stop", Placement: "lpt", Replication: true,
-		Tie: "index", ColdInit: "uniform", Dispatch: "inflight",
+		Tie: "index", ColdInit: "uniform", Dispatch: "inflight", Replan: "never",
 	}
 }
 
@@ -70,7 +75,8 @@ func (s *CacheRoute) Check() error {
 		oneOf("placement", s.Placement, "lpt", "random"),
 		oneOf("tie", s.Tie, "index", "random"),
 		oneOf("cold_init", s.ColdInit, "uniform", "none"),
-		oneOf("dispatch", s.Dispatch, "inflight", "rr"))
+		oneOf("dispatch", s.Dispatch, "inflight", "rr"),
+		oneOf("replan", s.Replan, "never", "every", "late"))
 }
 
 // Build implements Spec: it plans the table of the run.
@@ -78,15 +84,19 @@ func (s *CacheRoute) Build(env Env) (Policy, error) {
 	if len(env.Rates) != len(env.KeyHashes) {
 		return nil, fmt.Errorf("cacheroute: %d rates for %d keys", len(env.Rates), len(env.KeyHashes))
 	}
-	table, err := Plan(PlanInput{Rates: env.Rates, Destinations: env.Destinations, Seed: env.HashSeed, Rule: *s})
+	in := PlanInput{Rates: env.Rates, Destinations: env.Destinations, Seed: env.HashSeed, Rule: *s}
+	table, err := Plan(in)
 	if err != nil {
 		return nil, err
 	}
-	p := &cacheRoute{table: table, flat: twoChoices{rng: env.Rand}, rng: env.Rand}
+	p := cacheRoute{table: table, flat: twoChoices{rng: env.Rand}, rng: env.Rand}
 	if s.Dispatch == "rr" {
 		p.turn = make([]int32, len(env.Rates))
 	}
-	return p, nil
+	if s.Replan == "never" || env.NextRates == nil {
+		return &p, nil
+	}
+	return &replanning{cacheRoute: p, in: in, interval: env.Interval, next: env.NextRates, late: s.Replan == "late", at: env.Interval}, nil
 }
 
 // Planned is a Policy that follows a routing table.

@@ -73,6 +73,11 @@ type Env struct {
 	// Rates is the expected rate of each key in requests per second at the
 	// load of the run, by dense key index (paper section 3.1, lambda_b).
 	Rates []float64
+	// NextRates gives the rates of the interval after the one that it gave last,
+	// first of that after Rates; an interval is Interval long. nil: the rates hold
+	// for the whole run.
+	NextRates func() []float64
+	Interval  clock.Time
 	// PrefillSecondsPerToken is the marginal price of one prefill token on an
 	// idle destination, for policies that predict TTFT.
 	PrefillSecondsPerToken float64

@@ -71,15 +71,37 @@ func (t *Table) AdmittedShare() float64 {
 }
 
 // Imbalance is the largest planned load over the mean, 1 when there is none.
-func (t *Table) Imbalance() float64 {
+func (t *Table) Imbalance() float64 { return maxOverMean(t.Load) }
+
+// ImbalanceUnder is the largest over the mean load if keys had other rates than
+// those that were planned; what is not admitted goes to all destinations alike.
+func (t *Table) ImbalanceUnder(rates []float64) float64 {
+	load := make([]float64, len(t.Load))
+	cold := 0.0
+	for b, rate := range rates {
+		set := t.Assigned(b)
+		if len(set) == 0 {
+			cold += rate
+		}
+		for _, r := range set {
+			load[r] += rate / float64(len(set))
+		}
+	}
+	for r := range load {
+		load[r] += cold / float64(len(load))
+	}
+	return maxOverMean(load)
+}
+
+func maxOverMean(load []float64) float64 {
 	sum := 0.0
-	for _, l := range t.Load {
+	for _, l := range load {
 		sum += l
 	}
 	if sum == 0 {
 		return 1
 	}
-	return slices.Max(t.Load) / (sum / float64(len(t.Load)))
+	return slices.Max(load) / (sum / float64(len(load)))
 }
 
 // Replicated is the number of admitted keys with more than one destination.
