@@ -37,9 +37,9 @@ func allSpecs() map[string]Spec {
 		"flat-lb replacement":  &FlatLB{Replacement: true},
 		"dualmap never warm":   &DualMap{Theta: 0, TimePerToken: 1, Vnodes: 1},
 		"preble last min p2c":  &Preble{History: "last", HistoryExpiry: 1, CapBase: "min", CapFactor: 2, Admits: "after", Spill: "p2c"},
-		"cacheroute replicas":  &CacheRoute{Slots: 5, QCap: 0.5, Admit: "skip", Placement: "random", Replication: true, Tie: "random", EnforceW: true, ColdInit: "none", Dispatch: "rr"},
+		"cacheroute replicas":  &CacheRoute{Slots: 5, QCap: 0.5, Admit: "skip", Placement: "random", Replication: true, Tie: "random", EnforceW: true, ColdInit: "none", Dispatch: "rr", Replan: "every"},
 		"llm-d forgetful":      &LLMD{QueueWeight: 2, PrefixWeight: 1, BlockTokens: 64, MaxBlocks: 40, CapacityBlocks: 100},
-		"cacheroute few slots": &CacheRoute{Slots: 1, QCap: 0.5, Admit: "stop", Placement: "lpt", Replication: true, Tie: "index", ColdInit: "uniform", Dispatch: "inflight"},
+		"cacheroute few slots": &CacheRoute{Slots: 1, QCap: 0.5, Admit: "stop", Placement: "lpt", Replication: true, Tie: "index", ColdInit: "uniform", Dispatch: "inflight", Replan: "late"},
 	}
 	for name, build := range Policies {
 		specs[name] = build()
@@ -188,6 +188,7 @@ func TestChecks(t *testing.T) {
 		"tie: ":                          &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt"},
 		"cold_init: ":                    &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index"},
 		"dispatch: ":                     &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index", ColdInit: "none"},
+		"replan: ":                       &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index", ColdInit: "none", Dispatch: "rr"},
 		"queue_weight: ":                 &LeastLoaded{QueueWeight: nan},
 		"kv_weight: ":                    &LeastLoaded{KVWeight: -1},
 		"prefix_weight: ":                &LLMDPrecise{PrefixWeight: math.Inf(1)},

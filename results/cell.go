@@ -82,6 +82,9 @@ type Cell struct {
 
 	Fingerprint string   `json:"fingerprint" parquet:"fingerprint"` // of all events of the run, hexadecimal
 	Warnings    []string `json:"warnings" parquet:"warnings,list"`
+
+	// Intervals of a drift that begin in the measured window; none without a drift.
+	Intervals []DriftInterval `json:"intervals,omitempty" parquet:"-"`
 }
 
 // SetAsked fills in what the workload was asked for.

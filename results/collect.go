@@ -29,6 +29,7 @@ type Collector struct {
 	timeline             timeline   // of the whole run
 	lastEnd              clock.Time // of a request
 	untilEnd             bool       // rates are over the time until lastEnd
+	drift                *drift     // nil: intervals are not measured
 
 	unsound      int64 // records that contradict themselves, of the window
 	firstUnsound Record
@@ -98,6 +99,9 @@ func (c *Collector) Add(rec *Record) {
 		b := c.timeline.at(rec.Arrival)
 		b.prompt += int64(rec.Prompt)
 		b.hit += int64(hit)
+	}
+	if c.drift != nil {
+		c.drift.add(rec, hit, len(c.destination))
 	}
 	if !c.window.Holds(rec.Arrival) {
 		return
@@ -190,6 +194,9 @@ func (c *Collector) Cell(f FleetTotals) Cell {
 	cell.TPOTP50, cell.TPOTP90, cell.TPOTP99 = c.tpot.quantile(50, n), c.tpot.quantile(90, n), c.tpot.quantile(99, n)
 	c.fillHits(&cell)
 	f.fill(&cell)
+	if c.drift != nil {
+		cell.Intervals = c.drift.intervals(c.window)
+	}
 	cell.Warnings = warnings(c.arrived)
 	if early, late := c.timeline.growth(c.window); c.arrived >= growthRequests && late > growthFactor*(early+1) {
 		cell.Warnings = append(cell.Warnings, fmt.Sprintf("requests in flight grow from %.3g to %.3g within the window: not sustained for longer", early, late))

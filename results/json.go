@@ -88,8 +88,8 @@ func ReadSummary(path string) (Summary, error) {
 }
 
 func (s *Summary) check() error {
-	if s.Cells == nil || s.Ladder == nil || s.Capacity == nil {
-		return errors.New("cells, ladder or capacity is missing")
+	if s.Cells == nil || s.Ladder == nil || s.Capacity == nil || s.Drift == nil {
+		return errors.New("cells, ladder, capacity or drift is missing")
 	}
 	for i := range s.Cells {
 		if s.Cells[i].Policy == "" || s.Cells[i].Fingerprint == "" {
@@ -113,6 +113,16 @@ func (s *Summary) restore() {
 			if c.Requests > 0 && !f.Finite() {
 				*f = infinite
 			}
+		}
+		for i := range c.Intervals {
+			if x := &c.Intervals[i]; x.Requests > 0 && !x.TTFTP99.Finite() {
+				x.TTFTP99 = infinite
+			}
+		}
+	}
+	for i := range s.Drift {
+		if p99 := &s.Drift[i].TTFTP99.Mean; !p99.Finite() {
+			*p99 = infinite
 		}
 	}
 	for i := range s.Ladder {

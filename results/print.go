@@ -49,6 +49,9 @@ func PrintLadder(w io.Writer, s *Summary, st Style, doubts ...string) error {
 	if len(s.Capacity) > 0 {
 		p.capacities()
 	}
+	if len(p.Drift) > 0 {
+		p.drifts()
+	}
 	p.notes(doubts)
 	return p.w.Flush()
 }

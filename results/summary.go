@@ -13,6 +13,7 @@ type Summary struct {
 	Cells             []Cell        `json:"cells"`    // by policy as given, load, seed
 	Ladder            []LadderRow   `json:"ladder"`   // by policy as given, load
 	Capacity          []CapacityRow `json:"capacity"` // by policy as given, objective as given
+	Drift             []DriftRow    `json:"drift"`    // by policy as given, load, start; empty without a drift
 	SimulatedRequests int64         `json:"simulated_requests"`
 	WallS             float64       `json:"wall_s"` // filled in by the caller, as is CPUS
 	CPUS              float64       `json:"cpu_s"`
@@ -40,7 +41,7 @@ type LadderRow struct {
 // objective. Policies keep the order of their first cells. The cells given are
 // left as they are.
 func Summarise(study string, cells []Cell, slos []float64, maxFailure float64) Summary {
-	s := Summary{Study: study, Cells: slices.Clone(cells), Ladder: []LadderRow{}, Capacity: []CapacityRow{}}
+	s := Summary{Study: study, Cells: slices.Clone(cells), Ladder: []LadderRow{}, Capacity: []CapacityRow{}, Drift: []DriftRow{}}
 	policies, place := []string{}, map[string]int{}
 	loads := map[float64]bool{}
 	for i := range cells {
@@ -99,6 +100,7 @@ func (s *Summary) addLadder(cells []Cell) {
 			n++
 		}
 		s.Ladder = append(s.Ladder, newLadderRow(cells[:n]))
+		s.Drift = append(s.Drift, newDriftRows(cells[:n])...)
 		cells = cells[n:]
 	}
 }

@@ -182,6 +182,9 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if s.Measure.ByStage {
 		collector.UntilDrained()
 	}
+	if interval, edge := s.interval(); edge > 0 {
+		collector.ByInterval(interval, edge)
+	}
 	counted := &countedSource{source: source, ctx: ctx, tally: tally}
 	source = counted
 	if closed, ok := counted.source.(workload.Closed); ok {
@@ -214,6 +217,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if planned, ok := policy.(interface{ Table() *policies.Table }); ok {
 		cell.Warnings = append(cell.Warnings, planned.Table().Warnings()...)
 	}
+	noteDrift(&cell, policy)
 	if !r.profiled(c) {
 		return cell, nil, nil
 	}
@@ -227,14 +231,16 @@ func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.Policy.Spec.Build(policies.Env{
+	env := policies.Env{
 		Destinations:           r.Study.Fleet.Destinations,
 		KeyHashes:              r.load.KeyHashes(),
 		Rates:                  rates,
 		PrefillSecondsPerToken: calib.PrefillSecondsPerToken(r.Study.Fleet.Cost.Spec.Build()),
 		Rand:                   streams.Rand("policy"),
 		HashSeed:               streams.Uint64("policy/hash"),
-	})
+	}
+	r.drift(&env, r.offered(c.LoadQPS))
+	p, err := c.Policy.Spec.Build(env)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: %w", c.Policy.Label, err)
 	}

@@ -153,6 +153,7 @@ func (s *Study) checkMeasure(c *checker) {
 		c.want(!seen[slo], "%s: %v is listed twice", path, slo)
 		seen[slo] = true
 	}
+	s.checkDrift(c)
 	if m.ByStage {
 		s.checkStages(c)
 	}

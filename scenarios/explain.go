@@ -131,6 +131,9 @@ func (e *explainer) workload() {
 		if w.Whales != nil {
 			e.say("", "%s among them: %s", count(w.Whales.Count, "whale"), changed(w.Whales, &workload.WhaleSpec{}))
 		}
+		if w.Drift != nil {
+			e.say("", "keys have %s", driftWords(w.Drift))
+		}
 		arrivals := w.Arrivals.Name
 		if text := parameters(w.Arrivals.Spec); text != "{}" {
 			arrivals += " " + text

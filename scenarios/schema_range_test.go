@@ -76,7 +76,7 @@ func bounds(path string, s *generated.Schema, study []Override) []bound {
 func TestSchemaRanges(t *testing.T) {
 	g := newGenerator(t)
 	s := g.study()
-	base := strings.NewReplacer("keys: {name: zipf, count: 8}", "keys: {name: zipf, count: 8}\n  whales: {count: 1, traffic_share: 0.1}",
+	base := strings.NewReplacer("keys: {name: zipf, count: 8}", "keys: {name: zipf, count: 8}\n  whales: {count: 1, traffic_share: 0.1}\n  drift: {sigma: 0.3, interval_s: 1}",
 		"turn_tokens: 20", "turn_tokens: 20, thread: {mean_requests: 2, max_history_tokens: 100}",
 		"duration_s: 3", "duration_s: 3, slo_ttft_p99_s: [1], deadline_s: 0").Replace(small)
 	all := bounds("", s, nil)
@@ -115,6 +115,8 @@ var excused = map[string]bool{
 	"workload.whales.times_target":         true, // either these or traffic_share
 	"workload.whales.target_qps":           true,
 	"workload.whales.traffic_share":        true,
+	"workload.drift.interval_s":            true, // at most 1000 in a run
+	"measure.edge_s":                       true, // not above half an interval
 	"fleet.max_num_batched_tokens":         true, // not below max_num_seqs
 	"fleet.max_num_seqs":                   true,
 	"loads_qps.0":                          true, // not more than a billion requests

@@ -28,8 +28,12 @@ func (r *Runner) simulated() ([]string, error) {
 			count(int(h.RowsKept), "request"), count(f.Keys, "routing key")))
 	} else {
 		w := &s.Workload.Synthetic
+		keys := w.Keys.Name
+		if w.Drift != nil {
+			keys += ", " + driftWords(w.Drift)
+		}
 		lines = append(lines, fmt.Sprintf("Requests: %s (%s); prompts are %s; answers of %s.",
-			count(f.Keys, "routing key"), w.Keys.Name, promptWords(&w.Prompt), lengthWords(w.Output)))
+			count(f.Keys, "routing key"), keys, promptWords(&w.Prompt), lengthWords(w.Output)))
 	}
 	lines = append(lines, "In the mean: "+meanWords(f)+".")
 	each := func(qps float64) string { return fmt.Sprintf("%.3g", qps/float64(s.Fleet.Destinations)) }

@@ -196,7 +196,7 @@ func (r *Runner) identity(code string) ([]byte, error) {
 	var n yaml.Node
 	if err := n.Encode(map[string]any{
 		"code": code, "fleet": r.Study.Fleet, "workload": r.Study.Workload,
-		"warmup_s": m.WarmupS, "duration_s": m.DurationS, "deadline_s": m.DeadlineS, "by_stage": m.ByStage,
+		"warmup_s": m.WarmupS, "duration_s": m.DurationS, "deadline_s": m.DeadlineS, "by_stage": m.ByStage, "edge_s": m.EdgeS,
 	}); err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (s *store) put(c Cell, cell results.Cell, profile *results.Profile) error {
 	}
 	one := results.Summary{
 		Study: s.runner.Study.Name, Cells: []results.Cell{cell},
-		Ladder: []results.LadderRow{}, Capacity: []results.CapacityRow{},
+		Ladder: []results.LadderRow{}, Capacity: []results.CapacityRow{}, Drift: []results.DriftRow{},
 		SimulatedRequests: cell.RunRequests,
 	}
 	return results.WriteSummary(s.path(cellsFolder, c), &one)

@@ -81,6 +81,10 @@ type Synthetic struct {
 	Keys Keys `yaml:"keys" jsonschema:"required"`
 	// Whales are injected keys that are far more frequent than the others.
 	Whales *workload.WhaleSpec `yaml:"whales,omitempty"`
+	// Drift lets the rates of the keys move while a run goes on. Each of its
+	// intervals is then also measured by itself, see measure.edge_s and the policy
+	// cacheroute, replan.
+	Drift *workload.DriftSpec `yaml:"drift,omitempty"`
 	// Arrivals is the process by which requests arrive.
 	Arrivals Arrivals `yaml:"arrivals"`
 	// Prompt says what prompts consist of, from the first token on.
@@ -103,6 +107,10 @@ type Measure struct {
 	// Throughput and output rate are over the time until the last request of the
 	// stage has ended.
 	ByStage bool `yaml:"by_stage"`
+	// EdgeS is the span at the start and at the end of an interval of drift whose
+	// KV hit is measured by itself: a table that was installed at the start shows
+	// as a dip while caches warm to it. 0: a tenth of the interval.
+	EdgeS float64 `yaml:"edge_s,omitempty" jsonschema:"minimum=0,maximum=1e6"`
 	// DeadlineS is when the client gives up, from sending the request on; 0:
 	// never. Above ttft_overhead_s.
 	DeadlineS float64 `yaml:"deadline_s" jsonschema:"minimum=0,maximum=1e6"`
@@ -176,7 +184,7 @@ func (w Workload) MarshalYAML() (any, error) {
 
 // spec is the synthetic workload as its package wants it.
 func (s Synthetic) spec() workload.Spec {
-	return workload.Spec{Keys: s.Keys.Spec, Whales: s.Whales, Arrivals: s.Arrivals.Spec, Prompt: s.Prompt, Output: s.Output}
+	return workload.Spec{Keys: s.Keys.Spec, Whales: s.Whales, Drift: s.Drift, Arrivals: s.Arrivals.Spec, Prompt: s.Prompt, Output: s.Output}
 }
 
 // files are the places of the study that name input files.

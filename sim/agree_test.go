@@ -128,7 +128,7 @@ func play(t *rapid.T, cfg sim.Config, requests []workload.Request, make func(eng
 	}
 	var out outcome
 	cfg.Source = &script{requests: requests}
-	cfg.Collector = results.NewCollector(results.Window{To: clock.Never}, 3, cfg.Destinations, len(requests))
+	cfg.Collector = results.NewCollector(results.Window{To: clock.Never}, 16, cfg.Destinations, len(requests))
 	cfg.Each = func(r *results.Record) { out.records = append(out.records, *r) }
 	res, err := sim.Run(cfg)
 	if err != nil {

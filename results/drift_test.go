@@ -1,0 +1,74 @@
+package results
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"cacheroute/sim/clock"
+	"cacheroute/workload"
+)
+
+// Intervals of 10 s with edges of 2 s: what arrives where, in whole numbers.
+func TestIntervalsOfDrift(t *testing.T) {
+	c := NewCollector(Window{From: 10 * clock.Second, To: 40 * clock.Second}, 1, 2, 0)
+	c.ByInterval(10*clock.Second, 2*clock.Second)
+	add := func(atS float64, destination, prompt, hit int32, ttft clock.Time, status Status) {
+		at := clock.FromSeconds(atS)
+		r := workload.Request{At: at}
+		c.Arrived(&r)
+		rec := Record{Arrival: at, Destination: destination, Prompt: prompt, Output: 1, Emitted: 1, TTFT: ttft, E2E: ttft, Admitted: true, Status: status}
+		rec.Hit[workload.Context] = hit
+		c.Add(&rec)
+	}
+	add(8, 0, 100, 80, clock.Second, Completed) // the edge before the window
+	add(10, 0, 100, 30, 2*clock.Second, Completed)
+	add(11.9, 1, 100, 50, 3*clock.Second, Completed)
+	add(12, 1, 200, 180, clock.Second, Completed)
+	add(18, 1, 100, 90, clock.Second, Completed)
+	add(20, 0, 100, 70, clock.Second, TimedOut)
+	add(35, 0, 100, 50, clock.Second, Completed) // neither edge
+	got := c.Cell(FleetTotals{}).Intervals
+	nan := Float(math.NaN())
+	want := []DriftInterval{
+		{FromS: 10, Requests: 4, KVHit: 350. / 500, TTFTP99: 3, Imbalance: 1.5, KVHitStart: 0.4, KVHitEnd: 0.9, Dip: 0.8 - 0.4},
+		{FromS: 20, Requests: 1, KVHit: 0.7, TTFTP99: infinite, Imbalance: 2, KVHitStart: 0.7, KVHitEnd: nan, Dip: Float(0.9) - 0.7},
+		{FromS: 30, Requests: 1, KVHit: 0.5, TTFTP99: 1, Imbalance: 2, KVHitStart: nan, KVHitEnd: nan, Dip: nan},
+	}
+	same := cmp.Comparer(func(a, b Float) bool { return a == b || a != a && b != b || math.Abs(float64(a-b)) < 1e-15 })
+	if diff := cmp.Diff(want, got, same); diff != "" {
+		t.Errorf("intervals (-want +got):\n%s", diff)
+	}
+}
+
+// Over seeds: means, and those of the installs of the seeds that had one. The
+// file gives back what is infinite.
+func TestDriftRows(t *testing.T) {
+	cell := func(seed uint64, p99, hit Float, x *Install) Cell {
+		return Cell{Policy: "a", LoadQPS: 5, Seed: seed, Fingerprint: "f", Warnings: []string{},
+			Intervals: []DriftInterval{{FromS: 60, Requests: 3, KVHit: hit, TTFTP99: p99, Install: x}}}
+	}
+	s := Summarise("s", []Cell{
+		cell(1, 1, 0.5, &Install{Keys: 0.9, ImbalanceFresh: 1.5}), cell(2, infinite, 0.7, &Install{Keys: 0.7, ImbalanceFresh: 1.1}), cell(3, 2, 0.6, nil),
+	}, []float64{1}, 0)
+	if len(s.Drift) != 1 {
+		t.Fatalf("%d rows, want 1", len(s.Drift))
+	}
+	r := s.Drift[0]
+	if r.Seeds != 3 || math.Abs(float64(r.KVHit.Mean)-0.6) > 1e-15 || r.TTFTP99.Mean != infinite || math.Abs(float64(r.Install.Keys)-0.8) > 1e-15 || r.Install.ImbalanceFresh != 1.3 {
+		t.Errorf("row %+v, install %+v", r, r.Install)
+	}
+	path := filepath.Join(t.TempDir(), "summary.json")
+	if err := WriteSummary(path, &s); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadSummary(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Drift[0].TTFTP99.Mean != infinite || back.Cells[1].Intervals[0].TTFTP99 != infinite || *back.Cells[0].Intervals[0].Install != *s.Cells[0].Intervals[0].Install {
+		t.Errorf("read back %+v", back)
+	}
+}
