@@ -94,20 +94,20 @@ func (p *printer) drifts() {
 		}
 		p.line(code, strings.TrimRight(text, " "))
 	}
-	line(bold, "policy", "QPS", "from s", "hit", "p99 s", "imbalance", "dip", "keys", "traffic", "counts", "max/mean")
+	line(bold, "policy", "QPS", "from s", "hit", "p99 s", "imbalance", "dip", "sets", "traffic", "counts", "max/mean")
 	for i := range p.Drift {
 		r := &p.Drift[i]
 		cells := []string{r.Policy, shortly(r.LoadQPS), shortly(float64(r.FromS)), percent(r.KVHit.Mean), seconds(r.TTFTP99.Mean),
 			short(float64(r.Imbalance.Mean)), points(r.Dip.Mean), "-", "-", "-", "-"}
 		if x := r.Install; x != nil {
-			cells = append(cells[:7], percent(x.Keys), percent(x.Traffic), percent(x.Counts),
+			cells = append(cells[:7], percent(x.Sets), percent(x.Traffic), percent(x.Counts),
 				fmt.Sprintf("%s %s", short(float64(x.ImbalanceStale)), short(float64(x.ImbalanceFresh))))
 		}
 		line("", cells...)
 	}
 	fmt.Fprintln(p.w)
-	p.line(dim, wrap("dip: points of KV hit lost from the end of the interval before to the start of this one; keys, traffic: % moved by a new table; "+
-		"counts: % of keys with another number of destinations; max/mean: planned load under the rates of the interval with the old and with the new table", lineWidth, ""))
+	p.line(dim, wrap("dip: points of KV hit lost from the end of the interval before to the start of this one; with a new table: sets, mean 1 - Jaccard of the keys' destinations in %; "+
+		"traffic, % of it that moves; counts, % of keys with another number of destinations; max/mean, of the planned load under the rates of the interval with the old and with the new table", lineWidth, ""))
 }
 
 // points is a difference of fractions in percent.
