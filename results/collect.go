@@ -26,10 +26,11 @@ type Collector struct {
 	hit                  [workload.SegmentKinds]int64
 	emitted              int64 // tokens of completed requests
 	preemptions          int64
-	timeline             timeline   // of the whole run
-	lastEnd              clock.Time // of a request
-	untilEnd             bool       // rates are over the time until lastEnd
-	drift                *drift     // nil: intervals are not measured
+	timeline             timeline       // of the whole run
+	lastEnd              clock.Time     // of a request
+	untilEnd             bool           // rates are over the time until lastEnd
+	drift                *drift         // nil: intervals are not measured
+	apart                *byDestination // nil: destinations are not told apart
 
 	unsound      int64 // records that contradict themselves, of the window
 	firstUnsound Record
@@ -103,12 +104,18 @@ func (c *Collector) Add(rec *Record) {
 	if c.drift != nil {
 		c.drift.add(rec, hit, len(c.destination))
 	}
+	if c.apart != nil {
+		c.apart.inFlight[rec.Destination]--
+	}
 	if !c.window.Holds(rec.Arrival) {
 		return
 	}
 	c.lastEnd = max(c.lastEnd, rec.Arrival+rec.E2E)
 	c.status[rec.Status]++
 	c.destination[rec.Destination]++
+	if c.apart != nil {
+		c.apart.add(rec, hit)
+	}
 	c.preemptions += int64(rec.Preemptions)
 	if rec.Admitted {
 		c.prompt += int64(rec.Prompt)

@@ -41,7 +41,7 @@ type drift struct {
 type driftInterval struct {
 	requests          int64
 	whole, start, end tokens
-	ttft              series // of completed requests
+	ttft              []clock.Time // of completed requests
 	destination       []int64
 }
 
@@ -62,7 +62,7 @@ func (c *Collector) ByInterval(every, edge clock.Time) { c.drift = &drift{every:
 func (d *drift) add(rec *Record, hit int32, destinations int) {
 	i, within := int(rec.Arrival/d.every), rec.Arrival%d.every
 	for len(d.all) <= i {
-		d.all = append(d.all, driftInterval{ttft: newSeries(0), destination: make([]int64, destinations)})
+		d.all = append(d.all, driftInterval{destination: make([]int64, destinations)})
 	}
 	x := &d.all[i]
 	x.requests++
@@ -77,7 +77,7 @@ func (d *drift) add(rec *Record, hit int32, destinations int) {
 		}
 	}
 	if rec.Status == Completed {
-		x.ttft.add(rec.TTFT)
+		x.ttft = append(x.ttft, rec.TTFT)
 	}
 }
 
@@ -89,7 +89,7 @@ func (d *drift) intervals(w Window) []DriftInterval {
 		x := &d.all[i]
 		row := DriftInterval{
 			FromS: Float((clock.Time(i) * d.every).Seconds()), Requests: x.requests, KVHit: x.whole.rate(),
-			TTFTP99: x.ttft.quantile(99, int(x.requests)), Imbalance: imbalance(x.destination),
+			TTFTP99: quantileOf(x.ttft, 99, int(x.requests)), Imbalance: imbalance(x.destination),
 			KVHitStart: x.start.rate(), KVHitEnd: x.end.rate(), Dip: before - x.start.rate(),
 		}
 		before = row.KVHitEnd

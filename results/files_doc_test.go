@@ -83,7 +83,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	for heading, types := range map[string][]any{
 		"summary.json":  {Summary{}, LadderRow{}, Interval{}, CapacityRow{}, SeedCapacity{}, DriftRow{}, DriftInterval{}, Install{}},
 		"manifest.json": {Manifest{}, FileSum{}, Assumption{}},
-		"profiles.json": {CellProfile{}, Profile{}, Within{}, Timeline{}, ECDF{}},
+		"profiles.json": {CellProfile{}, Profile{}, ByDestination{}, Within{}, Timeline{}, ECDF{}},
 	} {
 		text := section(t, heading)
 		for _, v := range types {

@@ -12,10 +12,11 @@ import (
 // TTFT is distributed.
 type Profile struct {
 	// Destinations is the measured requests by destination.
-	Destinations []int64  `json:"destinations"`
-	Within       []Within `json:"within"` // by objective as given
-	Timeline     Timeline `json:"timeline"`
-	TTFT         ECDF     `json:"ttft"`
+	Destinations  []int64       `json:"destinations"`
+	ByDestination ByDestination `json:"by_destination"`
+	Within        []Within      `json:"within"` // by objective as given
+	Timeline      Timeline      `json:"timeline"`
+	TTFT          ECDF          `json:"ttft"`
 }
 
 // Within is the measured requests that completed with a TTFT of at most SLO
@@ -47,12 +48,13 @@ type ECDF struct {
 }
 
 // Profile returns the profile of the run, for these objectives of TTFT.
-func (c *Collector) Profile(slos []float64) Profile {
+func (c *Collector) Profile(slos []float64, f FleetTotals) Profile {
 	p := Profile{
-		Destinations: append([]int64{}, c.destination...),
-		Within:       []Within{},
-		Timeline:     c.timeline.profile(),
-		TTFT:         c.ttft.ecdf(c.arrived),
+		Destinations:  append([]int64{}, c.destination...),
+		ByDestination: c.byDestination(f),
+		Within:        []Within{},
+		Timeline:      c.timeline.profile(),
+		TTFT:          c.ttft.ecdf(c.arrived),
 	}
 	for _, slo := range slos {
 		p.Within = append(p.Within, Within{slo, c.ttft.within(slo)})

@@ -23,7 +23,7 @@ func TestTimelineEqualsPlainSums(t *testing.T) {
 			c.Add(&Record{Arrival: clock.Time(at), Admitted: true, Prompt: 10,
 				Hit: [workload.SegmentKinds]int32{int32(i % 7), 1}, Status: TimedOut})
 		}
-		p := c.Profile(nil).Timeline
+		p := c.Profile(nil, FleetTotals{}).Timeline
 		width := int64(math.Round(float64(p.BinS) * float64(clock.Second)))
 		if len(p.Requests) > mostBins || int64(len(p.Requests)) != instants[len(instants)-1]/width+1 {
 			t.Fatalf("%d bins of %d ps for a run of %d ps", len(p.Requests), width, instants[len(instants)-1])

@@ -60,9 +60,15 @@ func ReadProfiles(path string) ([]CellProfile, error) {
 		p := &profiles[i]
 		n := len(p.Timeline.Requests)
 		if p.Policy == "" || len(p.Timeline.KVHit) != n || len(p.Timeline.InFlight) != n ||
-			len(p.Timeline.Waiting) != n || len(p.TTFT.Seconds) != len(p.TTFT.Fraction) || p.Within == nil {
+			len(p.Timeline.Waiting) != n || !p.ByDestination.whole(len(p.Destinations)) || len(p.TTFT.Seconds) != len(p.TTFT.Fraction) || p.Within == nil {
 			return nil, fmt.Errorf("%s: not profiles of this version: entry %d is not whole", path, i)
 		}
 	}
 	return profiles, nil
+}
+
+// whole says whether the lists are of so many destinations, or empty.
+func (b *ByDestination) whole(destinations int) bool {
+	n := len(b.KVHit)
+	return (n == 0 || n == destinations) && len(b.TTFTP99) == n && len(b.RunBusy) == n && len(b.RunMostInFlight) == n
 }

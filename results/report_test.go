@@ -99,7 +99,7 @@ func big(policies, loads, seeds, destinations int) *Report {
 				tell(c, 0, ended(at, clock.Time(i+1)*clock.Millisecond, clock.Time(i+1)*clock.Second, int32(i%destinations)))
 				c.Load(at, int64(i*i), int64(i*i/3))
 			}
-			r.Profiles = append(r.Profiles, CellProfile{Policy: name, LoadQPS: load, Seed: 1 << 40, Profile: c.Profile([]float64{1, 3, 9})})
+			r.Profiles = append(r.Profiles, CellProfile{Policy: name, LoadQPS: load, Seed: 1 << 40, Profile: c.Profile([]float64{1, 3, 9}, FleetTotals{})})
 		}
 	}
 	r.Summary = Summarise("big", cells, []float64{1, 3, 9}, 0.05)
@@ -292,7 +292,7 @@ func TestProfilesAgreeWithTheCell(t *testing.T) {
 				}
 			}
 		}
-		p := c.Profile(slos)
+		p := c.Profile(slos, FleetTotals{})
 		for j := range slos {
 			if p.Within[j].Requests != within[j] || p.Within[j].SLO != slos[j] {
 				t.Fatalf("within %v: %+v, want %d", slos[j], p.Within[j], within[j])

@@ -185,6 +185,9 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if interval, edge := s.interval(); edge > 0 {
 		collector.ByInterval(interval, edge)
 	}
+	if r.profiled(c) {
+		collector.ByDestination()
+	}
 	counted := &countedSource{source: source, ctx: ctx, tally: tally}
 	source = counted
 	if closed, ok := counted.source.(workload.Closed); ok {
@@ -221,7 +224,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if !r.profiled(c) {
 		return cell, nil, nil
 	}
-	profile := collector.Profile(s.Measure.SLOs)
+	profile := collector.Profile(s.Measure.SLOs, out.Totals)
 	return cell, &profile, nil
 }
 

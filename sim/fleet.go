@@ -160,6 +160,7 @@ func (f *fleet) arrive() {
 		panic(fmt.Sprintf("sim: the policy chose destination %d of %d", d, len(f.engines)))
 	}
 	f.view.Dispatched(d)
+	f.cfg.Collector.Routed(d)
 	f.count(1)
 	f.waiting++
 	p.dest, p.open, p.turn = int32(d), true, -1
