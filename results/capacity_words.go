@@ -27,6 +27,11 @@ func (s *Summary) capacityText(policy string, slo float64) string {
 	return mean + spread(r.QPS, s.rungs(r))
 }
 
+// CapacityWords is a capacity, and what how many seeds take.
+func (s *Summary) CapacityWords(r *CapacityRow, unit string) string {
+	return fmt.Sprintf("%s %s; %s", s.capacityText(r.Policy, r.SLO), unit, r.bySeed(unit))
+}
+
 // spread words the interval of a capacity. None is narrower than the loads are
 // apart, which the seeds cannot tell: then it is the next load. None reaches
 // below 0.

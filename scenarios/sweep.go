@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -83,7 +84,6 @@ type sweep struct {
 	tally   *Tally
 	cells   []results.Cell
 	missing []int // indices of the cells to run
-	next    atomic.Int64
 }
 
 // announce tells the tally what there is to do.
@@ -109,24 +109,30 @@ func (w *sweep) reuse() {
 	}
 }
 
-// run deals the missing cells to the workers until all are done, one fails or
-// the context ends.
+// run runs the missing cells.
 func (w *sweep) run(ctx context.Context, workers int) error {
+	return deal(ctx, workers, len(w.missing), func(ctx context.Context, n int) error { return w.one(ctx, w.missing[n]) })
+}
+
+// deal gives the tasks 0 to n-1 to workers (0: one for each CPU) until all are
+// done, one fails or the context ends.
+func deal(ctx context.Context, workers, n int, do func(ctx context.Context, task int) error) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := make(chan error, 1)
+	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(workers, len(w.missing)) {
+	for range min(workers, n) {
 		group.Go(func() {
 			for inner.Err() == nil {
-				n := int(w.next.Add(1)) - 1
-				if n >= len(w.missing) {
+				task := int(next.Add(1)) - 1
+				if task >= n {
 					return
 				}
-				if err := w.one(inner, w.missing[n]); err != nil && inner.Err() == nil {
+				if err := do(inner, task); err != nil && inner.Err() == nil {
 					select {
 					case failed <- err:
 					default:
@@ -143,6 +149,20 @@ func (w *sweep) run(ctx context.Context, workers int) error {
 	default:
 		return nil
 	}
+}
+
+// Simulate runs every cell of the study and stores none. It returns them in the
+// order of Cell, whatever the number of workers (0: one for each CPU).
+func (r *Runner) Simulate(ctx context.Context, workers int) ([]results.Cell, error) {
+	cells := make([]results.Cell, r.Cells())
+	err := deal(ctx, workers, len(cells), func(ctx context.Context, i int) (err error) {
+		cells[i], _, err = r.Run(ctx, r.Cell(i), &Tally{}, nil)
+		return err
+	})
+	if err == nil && ctx.Err() != nil {
+		err = errors.New("interrupted; nothing was written")
+	}
+	return cells, err
 }
 
 // one runs and stores a cell.

@@ -30,6 +30,26 @@ type KeySpec interface {
 	Build() (*Keys, error)
 }
 
+// TopKeys is the population of which only the most frequent keys are kept, with
+// all of the traffic.
+func TopKeys(s KeySpec, top int) KeySpec {
+	switch s := s.(type) {
+	case *LognormalKeys:
+		only := *s
+		only.Top = top
+		return &only
+	case *ZipfKeys:
+		only := *s
+		only.Top = top
+		return &only
+	case *RatesKeys:
+		only := *s
+		only.Top = top
+		return &only
+	}
+	panic(fmt.Sprintf("workload: no selection of keys from %T", s))
+}
+
 // maxKeys bounds a population: keys are int32 and take some 100 bytes each.
 const maxKeys = 1 << 24
 

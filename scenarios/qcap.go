@@ -1,0 +1,91 @@
+package scenarios
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"cacheroute/policies"
+	"cacheroute/results"
+	"cacheroute/workload"
+)
+
+// rungRatio is the ratio of two loads of the ladder on which the knee of a
+// single destination is sought.
+const rungRatio = 1.05
+
+// SingleDestination is the study with one destination of its fleet, for the load
+// that it takes within the objectives: q_cap of the paper's Eq. 1. It serves the
+// given number of keys, the most frequent; 0: its share of the study's. The
+// ladder goes from half of its share of the lowest load to twice that of the
+// highest, and the window is so long that it has as many requests as the fleet
+// had. Whales are left out: they are what q_cap is for.
+func (r *Runner) SingleDestination(keys int) (*Runner, error) {
+	s := *r.Study
+	w := &s.Workload.Synthetic
+	switch {
+	case r.trace != nil:
+		return nil, Badf("%s: read a trace, wanted generated requests: a part of a trace is not what one destination gets", s.Name)
+	case s.Measure.ByStage:
+		return nil, Badf("%s: read measure.by_stage, wanted a ladder of loads", s.Name)
+	case math.IsNaN(r.load.Asked(s.LoadsQPS[0]).QPS):
+		return nil, Badf("%s: read arrivals of name %s, whose rate follows from the answers, wanted offered loads", s.Name, w.Arrivals.Name)
+	case w.Prompt.Cycle != "":
+		return nil, Badf("%s: read prompt.cycle, wanted drawn keys", s.Name)
+	}
+	all := r.load.Keys()
+	if w.Whales != nil {
+		all -= w.Whales.Count
+	}
+	if keys == 0 {
+		keys = max(1, int(math.Round(float64(all)/float64(s.Fleet.Destinations))))
+	}
+	if keys < 1 || keys > all {
+		return nil, Badf("--keys %d: wanted between 1 and the %d of the study, or 0", keys, all)
+	}
+	size := float64(s.Fleet.Destinations)
+	w.Keys.Spec = workload.TopKeys(w.Keys.Spec, keys)
+	w.Whales = nil
+	s.Fleet.Destinations = 1
+	s.Policies = []Policy{{Choice[policies.Spec]{"random", &policies.Random{}}, "one destination"}}
+	lowest, highest := slices.Min(s.LoadsQPS)/size/2, slices.Max(s.LoadsQPS)/size*2
+	s.LoadsQPS = nil
+	for load := lowest; load <= highest*rungRatio; load *= rungRatio {
+		s.LoadsQPS = append(s.LoadsQPS, threeDigits(load))
+	}
+	s.LoadsQPS = slices.Compact(s.LoadsQPS)
+	s.Measure.DurationS = min(maxSpanS, size*s.Measure.DurationS)
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("one destination of %s: %w", s.Name, err)
+	}
+	return Prepare(&s, nil)
+}
+
+// threeDigits rounds a positive number.
+func threeDigits(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return math.Round(x/unit) * unit
+}
+
+// PrintQCap prints the knee of a single destination under each objective, and
+// how it is given to a plan.
+func (r *Runner) PrintQCap(w io.Writer, s *results.Summary) error {
+	m := &r.Study.Measure
+	fmt.Fprintf(w, "%s: one destination with %s, at %.3g to %.3g requests/s, %.0f %% apart,\n", s.Study, count(r.load.Keys(), "key"),
+		slices.Min(r.Study.LoadsQPS), slices.Max(r.Study.LoadsQPS), 100*(rungRatio-1))
+	fmt.Fprintf(w, "each for %v s after %v s of warm-up\n\n", m.DurationS, m.WarmupS)
+	for i := range s.Capacity {
+		row := &s.Capacity[i]
+		fmt.Fprintf(w, "p99 <= %g s: %s\n", row.SLO, s.CapacityWords(row, "requests/s"))
+		for _, text := range row.Warnings {
+			fmt.Fprintf(w, "note: %s\n", text)
+		}
+	}
+	if first := &s.Capacity[0]; first.Censor == results.CensorNone {
+		fmt.Fprintf(w, "\nq_cap for p99 <= %g s: --set policies.cacheroute.q_cap_qps=%.3g, or plan --q-cap %.3g\n", first.SLO, first.QPS.Mean, first.QPS.Mean)
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\nno q_cap: the knee lies outside the ladder, wanted other --loads of the fleet\n")
+	return err
+}
