@@ -115,6 +115,9 @@ type cacheRoute struct {
 
 func (p *cacheRoute) Table() *Table { return &p.table }
 
+// Spread implements Spreader.
+func (p *cacheRoute) Spread(key int32) []int32 { return p.table.Assigned(int(key)) }
+
 func (p *cacheRoute) Route(r *workload.Request, v *View) int {
 	set := p.table.Assigned(int(r.Key))
 	switch {

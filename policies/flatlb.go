@@ -39,6 +39,9 @@ type twoChoices struct {
 
 func (p *twoChoices) Route(_ *workload.Request, v *View) int { return p.pick(v) }
 
+// Spread implements Spreader.
+func (p *twoChoices) Spread(int32) []int32 { return nil }
+
 // pick draws an ordered pair, each order of two destinations as likely as the
 // other. Taking the first at a tie is therefore a fair coin.
 func (p *twoChoices) pick(v *View) int {

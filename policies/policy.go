@@ -54,6 +54,14 @@ type Insider interface {
 	Looks()
 }
 
+// Spreader is a Policy of which it is known beforehand where the requests of a
+// key go in the long run, whatever the load.
+type Spreader interface {
+	Policy
+	// Spread is the destinations that share the requests of a key alike; nil: all.
+	Spread(key int32) []int32
+}
+
 // Spec is the parameters of one policy, as a study gives them.
 type Spec interface {
 	// About is one line for a list.

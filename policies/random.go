@@ -22,3 +22,6 @@ func (*Random) Build(env Env) (Policy, error) { return uniform{env.Rand}, nil }
 type uniform struct{ rng *rand.Rand }
 
 func (p uniform) Route(_ *workload.Request, v *View) int { return p.rng.IntN(v.Destinations()) }
+
+// Spread implements Spreader.
+func (p uniform) Spread(int32) []int32 { return nil }

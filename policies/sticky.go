@@ -55,6 +55,9 @@ type sticky struct{ homes homes }
 
 func (p *sticky) Route(r *workload.Request, _ *View) int { return int(p.homes.of(r.Key)) }
 
+// Spread implements Spreader.
+func (p *sticky) Spread(key int32) []int32 { return []int32{p.homes.of(key)} }
+
 func ringHash(destinations, vnodes int, seed uint64) func(uint64) int32 {
 	points := newRing(destinations, vnodes, seed)
 	return func(h uint64) int32 { return points[points.first(h)].index }
