@@ -49,8 +49,9 @@ type CacheRoute struct {
 	// Replan says what follows a step of a drift of the rates: never keeps the
 	// table of the start; every installs, at the start of each interval, the plan
 	// of its own true rates; late the plan of the true rates of the interval
-	// before. Requests in flight stay where they are and no KV moves.
-	Replan string `yaml:"replan" jsonschema:"enum=never,enum=every,enum=late"`
+	// before; keep that of its own rates with as few moves as balance needs, which
+	// is not the paper's. Requests in flight stay where they are and no KV moves.
+	Replan string `yaml:"replan" jsonschema:"enum=never,enum=every,enum=late,enum=keep"`
 }
 
 // NewCacheRoute returns the parameters of the literal Algorithm 1.
@@ -76,7 +77,16 @@ func (s *CacheRoute) Check() error {
 		oneOf("tie", s.Tie, "index", "random"),
 		oneOf("cold_init", s.ColdInit, "uniform", "none"),
 		oneOf("dispatch", s.Dispatch, "inflight", "rr"),
-		oneOf("replan", s.Replan, "never", "every", "late"))
+		oneOf("replan", s.Replan, "never", "every", "late", "keep"),
+		s.checkKeep())
+}
+
+// checkKeep refuses switches that Keep does not have.
+func (s *CacheRoute) checkKeep() error {
+	if s.Replan == "keep" && (s.Placement != "lpt" || s.Tie != "index" || s.EnforceW) {
+		return fmt.Errorf("replan: keep goes with placement lpt, tie index and without enforce_w only")
+	}
+	return nil
 }
 
 // Build implements Spec: it plans the table of the run.
@@ -96,7 +106,7 @@ func (s *CacheRoute) Build(env Env) (Policy, error) {
 	if s.Replan == "never" || env.NextRates == nil {
 		return &p, nil
 	}
-	return &replanning{cacheRoute: p, in: in, interval: env.Interval, next: env.NextRates, late: s.Replan == "late", at: env.Interval}, nil
+	return &replanning{cacheRoute: p, in: in, interval: env.Interval, next: env.NextRates, at: env.Interval}, nil
 }
 
 // Planned is a Policy that follows a routing table.

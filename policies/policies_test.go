@@ -189,6 +189,7 @@ func TestChecks(t *testing.T) {
 		"cold_init: ":                    &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index"},
 		"dispatch: ":                     &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index", ColdInit: "none"},
 		"replan: ":                       &CacheRoute{Slots: 1, Admit: "stop", Placement: "lpt", Tie: "index", ColdInit: "none", Dispatch: "rr"},
+		"replan: keep":                   &CacheRoute{Slots: 1, Admit: "stop", Placement: "random", Tie: "index", ColdInit: "none", Dispatch: "rr", Replan: "keep"},
 		"queue_weight: ":                 &LeastLoaded{QueueWeight: nan},
 		"kv_weight: ":                    &LeastLoaded{KVWeight: -1},
 		"prefix_weight: ":                &LLMDPrecise{PrefixWeight: math.Inf(1)},

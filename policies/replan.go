@@ -36,7 +36,6 @@ type replanning struct {
 	in       PlanInput // its rates are those of the interval
 	interval clock.Time
 	next     func() []float64 // rates of the interval that begins
-	late     bool             // plan with the rates of the interval before
 	at       clock.Time       // start of the next interval
 	installs []Install
 }
@@ -53,13 +52,18 @@ func (p *replanning) Installs() []Install { return p.installs }
 
 // install plans the interval that has begun.
 func (p *replanning) install() {
-	before, rates := p.in.Rates, p.next()
+	before, rates := p.in, p.next()
 	p.in.Rates = rates
-	plan := p.in
-	if p.late {
-		plan.Rates = before
+	var table Table
+	var err error
+	switch p.in.Rule.Replan {
+	case "late":
+		table, err = Plan(before)
+	case "keep":
+		table, err = Keep(p.in, &p.table)
+	default:
+		table, err = Plan(p.in)
 	}
-	table, err := Plan(plan)
 	if err != nil {
 		panic("policies: drift made rates that cannot be planned: " + err.Error())
 	}

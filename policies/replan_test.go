@@ -10,12 +10,12 @@ import (
 	"cacheroute/workload"
 )
 
-// drifted is the top 128 keys of the primary distribution and a function that
+// drifted is the top keys of the primary distribution and a function that
 // takes lognormal steps of 0.3.
-func drifted(rng *rand.Rand) (rates []float64, next func() []float64) {
+func drifted(keys int, rng *rand.Rand) (rates []float64, next func() []float64) {
 	all := lognormalRates(128_824, rng)
 	slices.Sort(all)
-	rates = slices.Clone(all[len(all)-128:])
+	rates = slices.Clone(all[len(all)-keys:])
 	last := rates
 	return rates, func() []float64 {
 		last = slices.Clone(last)
@@ -30,7 +30,7 @@ func drifted(rng *rand.Rand) (rates []float64, next func() []float64) {
 func installsOf(t *testing.T, replan string, rates []float64, next func() []float64) (Planned, []Install) {
 	t.Helper()
 	spec := NewCacheRoute()
-	spec.Replan = replan
+	spec.Replan, spec.Slots = replan, 9
 	built, err := spec.Build(Env{
 		Destinations: 30, KeyHashes: make([]uint64, len(rates)), Rates: rates, NextRates: next, Interval: 60 * clock.Second,
 		Rand: rand.New(rand.NewPCG(1, 1)),
@@ -61,7 +61,7 @@ func TestReplanOverFiveSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var moved, stale, fresh float64
 	for range runs {
-		rates, next := drifted(rng)
+		rates, next := drifted(128, rng)
 		_, installs := installsOf(t, "every", rates, next)
 		if len(installs) != 5 {
 			t.Fatalf("%d tables installed, want 5", len(installs))
@@ -89,7 +89,7 @@ func TestReplanOverFiveSteps(t *testing.T) {
 // What is installed: never nothing, every the plan of the interval's own rates,
 // late that of the interval before, which is the first table again at first.
 func TestReplanInstalls(t *testing.T) {
-	steps := func() (rates []float64, next func() []float64) { return drifted(rand.New(rand.NewPCG(3, 3))) }
+	steps := func() (rates []float64, next func() []float64) { return drifted(128, rand.New(rand.NewPCG(3, 3))) }
 	var course [][]float64
 	first, next := steps()
 	course = append(course, first)

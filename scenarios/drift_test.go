@@ -81,7 +81,7 @@ func TestDriftMistakes(t *testing.T) {
 		{"interval_s: 2", "interval_s: 0.001", "6000 intervals in a run of 6 s, wanted at most 1000"},
 		{"duration_s: 4", "duration_s: 4, edge_s: 1.1", "measure.edge_s: must be at most half of workload.drift.interval_s = 2, got 1.1"},
 		{"  drift: {sigma: 0.5, interval_s: 2}\n", "", ""},
-		{"replan: every", "replan: often", `replan: unknown value "often", allowed: never, every, late`},
+		{"replan: every", "replan: often", `replan: unknown value "often", allowed: never, every, late, keep`},
 	} {
 		_, err := Parse("study.yaml", []byte(strings.Replace(drifting, c.from, c.to, 1)), Options{})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

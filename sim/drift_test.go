@@ -53,8 +53,10 @@ func TestReplanAgreesWithOracle(t *testing.T) {
 		}
 		rule := policies.NewCacheRoute()
 		rule.Slots, rule.QCap = 3, 5
-		rule.Replan = rapid.SampledFrom([]string{"every", "late"}).Draw(t, "replan")
-		rule.Placement = rapid.SampledFrom([]string{"lpt", "random"}).Draw(t, "placement")
+		rule.Replan = rapid.SampledFrom([]string{"every", "late", "keep"}).Draw(t, "replan")
+		if rule.Replan != "keep" {
+			rule.Placement = rapid.SampledFrom([]string{"lpt", "random"}).Draw(t, "placement")
+		}
 		rule.Dispatch = rapid.SampledFrom([]string{"inflight", "rr"}).Draw(t, "dispatch")
 		cfg := sim.Config{
 			Destinations: destinations,
