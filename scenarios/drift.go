@@ -20,6 +20,10 @@ func (s *Study) checkDrift(c *checker) {
 	c.within("measure.edge_s", m.EdgeS, 0, maxSpanS)
 	if s.Workload.Trace != nil || d == nil {
 		c.want(m.EdgeS == 0, "measure.edge_s: read without workload.drift, whose intervals have edges")
+		for i := range s.Policies {
+			rule, ok := s.Policies[i].Spec.(*policies.CacheRoute)
+			c.want(!ok || rule.Replan == "never", "policies.%d.replan: read without workload.drift, wanted never, as there is nothing to plan again for", i)
+		}
 		return
 	}
 	if d.Check() != nil {
