@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"cacheroute/policies"
-	"cacheroute/residency"
 	"cacheroute/results"
+	"cacheroute/scenarios/residency"
 	"cacheroute/sim/clock"
 	"cacheroute/workload"
 )
