@@ -1,7 +1,6 @@
 package results
 
 import (
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -59,13 +58,12 @@ type compareCapacityLine struct {
 // WritePage writes the comparison as a page of tables: one file without scripts
 // and without any request to a network.
 func (c *Comparison) WritePage(path string) error {
-	style, err := readAssets("page.css")
+	style, policy, err := PlainPage("")
 	if err != nil {
 		return err
 	}
 	p := &comparePage{
-		Comparison: c, Style: template.CSS(style[0]), Chance: c.chance(), Infinite: c.infinite(), Sides: []namedSide{{"A", c.A}, {"B", c.B}},
-		Policy: template.HTML(fmt.Sprintf("default-src 'none'; style-src %s; img-src data:; base-uri 'none'; form-action 'none'", hashSource(style[0]))),
+		Comparison: c, Style: style, Policy: policy, Chance: c.chance(), Infinite: c.infinite(), Sides: []namedSide{{"A", c.A}, {"B", c.B}},
 	}
 	for _, column := range columns {
 		p.Columns = append(p.Columns, column.title)

@@ -124,9 +124,11 @@ func (s *Summary) compareAsked(b *notebook) {
 }
 
 // wrap breaks a text into lines, all but the first indented.
-func wrap(text string, most int, indent string) string {
+func wrap(text string, most int, indent string) string { return wrapFrom(text, 0, most, indent) }
+
+// wrapFrom wraps text that begins at a column.
+func wrapFrom(text string, column, most int, indent string) string {
 	var b strings.Builder
-	column := 0
 	for i, word := range strings.Fields(text) {
 		switch {
 		case i == 0:
