@@ -213,7 +213,7 @@ func TestFilesOfAStudy(t *testing.T) {
 }
 
 func TestLoadNames(t *testing.T) {
-	if _, err := Load("no-such", Options{}); err == nil || !strings.Contains(err.Error(), "wanted a YAML file or one of llmd-37-capacity, long-prefix, quick, table-1") {
+	if _, err := Load("no-such", Options{}); err == nil || !strings.Contains(err.Error(), "wanted a YAML file or one of llmd-37-capacity, long-prefix, quick, table-1, table-15, table-2, table-3, table-4, table-9") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Load(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "is a directory") {

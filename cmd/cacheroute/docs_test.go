@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,7 +45,7 @@ func TestDocumentedCommands(t *testing.T) {
 
 func runDocumented(t *testing.T, page string, args []string) {
 	t.Helper()
-	if args[0] == "run" || args[0] == "replay" {
+	if slices.Contains([]string{"run", "replay", "paper"}, args[0]) {
 		args = append(args, "--out", t.TempDir())
 	}
 	var stdout, stderr bytes.Buffer

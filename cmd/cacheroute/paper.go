@@ -68,7 +68,7 @@ func (f *paperFlags) options() (paper.Options, error) {
 	case !knownProgress(f.progress):
 		return o, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
 	}
-	return o, nil
+	return o, paper.Check(f.tables)
 }
 
 func (a *app) paper(ctx context.Context, f *paperFlags) error {

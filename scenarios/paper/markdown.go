@@ -79,6 +79,7 @@ func (r *Report) tablesMarkdown() string {
 
 func (r *Report) claimsMarkdown() string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "Claims: %s.\n\n", outcomes(r.Claims))
 	b.WriteString(headMarkdown(4, "the paper says", "where", "here", "evidence"))
 	for _, c := range r.Claims {
 		outcome := c.Outcome

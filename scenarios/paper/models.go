@@ -119,6 +119,9 @@ func (k *kit) limitLoad() error {
 	}
 	knee := 1.0
 	for _, load := range s.LoadsQPS {
+		if load > 2*knee+8 { // low loads can fail on cold caches, but not so many
+			break
+		}
 		c, _, err := r.Run(context.Background(), scenarios.Cell{Policy: &s.Policies[0], LoadQPS: load, Seed: s.Seeds[0]}, &scenarios.Tally{}, nil)
 		if err != nil {
 			return err

@@ -129,11 +129,19 @@ func Names() []string {
 	return names
 }
 
-func pick(tables []table, wanted []string) ([]table, error) {
-	for _, name := range wanted {
+// Check refuses names of tables that there are not.
+func Check(names []string) error {
+	for _, name := range names {
 		if !slices.Contains(Names(), name) {
-			return nil, scenarios.Badf("--table %s: wanted one of %s", name, strings.Join(Names(), ", "))
+			return scenarios.Badf("--table %s: wanted one of %s", name, strings.Join(Names(), ", "))
 		}
+	}
+	return nil
+}
+
+func pick(tables []table, wanted []string) ([]table, error) {
+	if err := Check(wanted); err != nil {
+		return nil, err
 	}
 	return slices.DeleteFunc(tables, func(t table) bool { return wanted != nil && !slices.Contains(wanted, t.Table) }), nil
 }

@@ -182,7 +182,7 @@ func (p *printer) claims(claims []Claim) {
 	if len(claims) == 0 {
 		return
 	}
-	p.heading("What the text claims")
+	p.heading("What the text claims: " + outcomes(claims))
 	for _, c := range claims {
 		outcome := fmt.Sprintf("%-13s", c.Outcome)
 		switch c.Outcome {
@@ -194,6 +194,22 @@ func (p *printer) claims(claims []Claim) {
 		fmt.Fprintf(p.w, "%s  %s\n", outcome, results.Wrap(fmt.Sprintf("%s (%s%s)", c.Text, c.Place, ifFitted(c.Fitted)), len(claimIndent), claimIndent))
 		fmt.Fprintln(p.w, p.Faint(claimIndent+results.Wrap(c.Evidence, len(claimIndent), claimIndent)))
 	}
+}
+
+// outcomes counts the claims, fitted and predicted apart.
+func outcomes(claims []Claim) string {
+	var parts []string
+	for _, fitted := range []bool{true, false} {
+		n := map[string]int{}
+		for _, c := range claims {
+			if c.Fitted == fitted {
+				n[c.Outcome]++
+			}
+		}
+		text := fmt.Sprintf("%d hold, %d do not, %d cut off, %d not run", n[Holds], n[DoesNot], n[CutOff], n[string(NotRun)])
+		parts = append(parts, map[bool]string{true: "fitted ", false: "predicted "}[fitted]+text)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func ifFitted(fitted bool) string {
