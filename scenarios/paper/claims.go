@@ -126,7 +126,7 @@ func (f *findings) atTop(study, policy string) bool {
 }
 
 // saturated is the load at which Table 4's imbalance is read, the top of its
-// ladder: only there do whales exceed q_cap by far.
+// ladder: only there do whales exceed q_cap three times.
 const saturated = 500
 
 var (
@@ -167,6 +167,9 @@ func primaryClaims() []claim {
 			}
 			hits, slow := higher(f.hit), higher(f.p99)
 			return hits && slow
+		}},
+		{table: "1", place: "section 3.2", text: "at its capacity no key of the primary distribution needs a second destination", studies: []string{"primary-q-cap"}, check: func(f *findings) bool {
+			return f.read("keys above q_cap:", source{Study: "primary-q-cap", Kind: "number", Figure: "replicated", Load: 180}) == 0
 		}},
 		{table: "9", place: "section 5.1", text: "at top-256 CacheRoute is ahead of DualMap at both objectives, by less than at top-128", studies: []string{"wide", "primary"}, check: func(f *findings) bool {
 			over := func(study string) float64 {

@@ -101,6 +101,8 @@ type Number struct {
 	results.Interval
 	Censor results.Censor `json:"censor"`
 	Text   string         `json:"text"`
+	// PerSeed are the knees behind a simulated capacity.
+	PerSeed []results.SeedCapacity `json:"per_seed,omitempty"`
 }
 
 var (

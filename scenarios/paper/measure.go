@@ -92,7 +92,7 @@ func capacity(_ *bench, e *entry, s source) (Number, string) {
 	if r == nil {
 		return Number{}, fmt.Sprintf("study %s has no %s", e.name, s.Policy)
 	}
-	n := Number{Interval: r.QPS, Censor: r.Censor}
+	n := Number{Interval: r.QPS, Censor: r.Censor, PerSeed: r.PerSeed}
 	switch n.Censor {
 	case results.CensorLeft:
 		n.Text = fmt.Sprintf("<%v", e.study.LoadsQPS[0])

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"cacheroute/calib"
-	"cacheroute/scenarios"
 )
 
 // model is another model on the cards of the paper's fleet. Its step is priced
@@ -94,42 +92,4 @@ func presetPrices(name string) (map[string]float64, error) {
 		return nil, err
 	}
 	return prices(p.Cost)
-}
-
-// mostSingle bounds the loads at which a single destination is tried.
-const mostSingle = 64
-
-// limitLoad sets q_cap as the paper does: the knee of a single destination, the
-// highest whole load that it serves within 3.5 s, with the study's own keys.
-func (k *kit) limitLoad() error {
-	single := kit{name: k.name, options: scenarios.Options{Set: slices.Clone(k.options.Set), Policies: []string{"random"}}}
-	single.change("fleet.destinations", 1)
-	var loads []string
-	for load := range mostSingle {
-		loads = append(loads, fmt.Sprint(load+1))
-	}
-	single.change("loads_qps", "["+strings.Join(loads, ", ")+"]")
-	s, err := single.study()
-	if err != nil {
-		return err
-	}
-	r, err := scenarios.Prepare(s, nil)
-	if err != nil {
-		return err
-	}
-	knee := 1.0
-	for _, load := range s.LoadsQPS {
-		if load > 2*knee+8 { // low loads can fail on cold caches, but not so many
-			break
-		}
-		c, _, err := r.Run(context.Background(), scenarios.Cell{Policy: &s.Policies[0], LoadQPS: load, Seed: s.Seeds[0]}, &scenarios.Tally{}, nil)
-		if err != nil {
-			return err
-		}
-		if c.Passes(primarySLO, s.Measure.MaxFailureRate) {
-			knee = load
-		}
-	}
-	k.change("policies.cacheroute.q_cap_qps", knee)
-	return nil
 }

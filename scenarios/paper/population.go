@@ -23,6 +23,9 @@ func everyKey(e *entry) (*workload.Keys, error) {
 
 // population is a figure of Table 6.
 func population(_ *bench, e *entry, s source) (Number, string) {
+	if s.Figure == "replicated" {
+		return replicated(e, s.Load)
+	}
 	keys, err := everyKey(e)
 	if err != nil {
 		return Number{}, err.Error()
@@ -67,6 +70,23 @@ func population(_ *bench, e *entry, s source) (Number, string) {
 		return keyCV(w)
 	}
 	return threads(w, s.Figure)
+}
+
+// replicated is the number of keys whose rate at a load exceeds q_cap.
+func replicated(e *entry, load float64) (Number, string) {
+	keys, err := e.study.Workload.Synthetic.Keys.Spec.Build()
+	if err != nil {
+		return Number{}, err.Error()
+	}
+	rule, n := e.study.Policies[0].Spec.(*policies.CacheRoute), 0
+	for _, share := range keys.Share {
+		if share*load > rule.QCap {
+			n++
+		}
+	}
+	number := exactly(float64(n))
+	number.Text = fmt.Sprintf("%d (the largest has %.2g requests/s, q_cap is %v)", n, keys.Share[0]*load, rule.QCap)
+	return number, ""
 }
 
 // keyCV is the CV of the gaps of one key. A random choice of keys makes a

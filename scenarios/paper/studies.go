@@ -35,6 +35,8 @@ func recipes() []recipe {
 	all := []recipe{
 		{name: "primary", about: "the base scenario on the paper's seeds", set: []string{fiveSeeds}},
 		{name: "held-out", about: "the base scenario on seeds that no fit has seen", set: []string{"seeds=[5, 6, 7, 8, 9, 10, 11]"}},
+		{name: "primary-q-cap", about: "the base scenario at CacheRoute's capacity, with q_cap the knee of a single destination",
+			set: []string{"loads_qps=[180]", fiveSeeds}, policies: []string{"cacheroute"}, more: (*kit).limitLoad},
 		{name: "wide", about: "256 keys; the paper's finer ladder is not printed: steps of 20 requests/s are assumed",
 			set: []string{"workload.keys.top=256", "loads_qps=[20, 30, 40, 60, 80, 100, 120, 140, 160, 180, 200]", eightSeeds}, policies: []string{"flat-lb", "dualmap", "cacheroute"}},
 		{name: "gamma", about: "Gamma gaps of CV 1.9", set: []string{"workload.arrivals={name: gamma, cv: 1.9}", fiveSeeds}, policies: twoPolicies},
@@ -58,13 +60,20 @@ func recipes() []recipe {
 
 func top(k int) string { return fmt.Sprintf("workload.keys.top=%d", k) }
 
+// loadTarget sets q_cap to the mean load of a destination at the top of the
+// ladder. Whales@3.0 are then three times the target that they are measured in,
+// as they must be if they, and only they, are replicated (section 5.2).
+func loadTarget(destinations int) string {
+	return fmt.Sprintf("policies.cacheroute.q_cap_qps=%.4g", 500/float64(destinations))
+}
+
 // whaleRecipes are Tables 4, 5 and 14.
 func whaleRecipes() []recipe {
 	fleet := func(name string, destinations, whales int, more ...string) recipe {
 		share := float64(whales) * 3 / float64(destinations)
-		return recipe{name: name, model: "8B", policies: twoPolicies, more: (*kit).limitLoad,
-			about: fmt.Sprintf("%d whales@3.0 on %d destinations (Table 14) is read as keys with 3 times the mean load of a destination each, %.0f %% of the traffic together; q_cap is the knee of a single destination", whales, destinations, 100*share),
-			set:   append([]string{fmt.Sprintf("fleet.destinations=%d", destinations), fmt.Sprintf("workload.whales={count: %d, traffic_share: %.6g}", whales, share), ladder8B, threeSeeds}, more...)}
+		return recipe{name: name, model: "8B", policies: twoPolicies,
+			about: fmt.Sprintf("%d whales@3.0 on %d destinations (Table 14) is read as keys with 3 times the mean load of a destination each, %.0f %% of the traffic together, and q_cap as that mean load at the top of the ladder", whales, destinations, 100*share),
+			set:   append([]string{fmt.Sprintf("fleet.destinations=%d", destinations), fmt.Sprintf("workload.whales={count: %d, traffic_share: %.6g}", whales, share), loadTarget(destinations), ladder8B, threeSeeds}, more...)}
 	}
 	random := "policies.cacheroute.placement=random"
 	all := []recipe{
@@ -85,9 +94,9 @@ func skewRecipes() (all []recipe) {
 			set: []string{fmt.Sprintf("policies.cacheroute.q_cap_qps=%d", q), ladder8B, threeSeeds}})
 	}
 	for _, percent := range []int{5, 15, 25, 45} {
-		all = append(all, recipe{name: fmt.Sprintf("head-%d", percent), model: "8B", policies: twoPolicies, more: (*kit).limitLoad,
-			about: fmt.Sprintf("one injected key with %d %% of the traffic; q_cap is the knee of a single destination", percent),
-			set:   []string{fmt.Sprintf("workload.whales={count: 1, traffic_share: %.2f}", float64(percent)/100), ladder8B, threeSeeds}})
+		all = append(all, recipe{name: fmt.Sprintf("head-%d", percent), model: "8B", policies: twoPolicies,
+			about: fmt.Sprintf("one injected key with %d %% of the traffic, q_cap as with the whales", percent),
+			set:   []string{fmt.Sprintf("workload.whales={count: 1, traffic_share: %.2f}", float64(percent)/100), loadTarget(30), ladder8B, threeSeeds}})
 	}
 	return all
 }
