@@ -86,10 +86,16 @@ func prices(cost any) (map[string]float64, error) {
 	return all, n.Decode(&all)
 }
 
+// presetPrices are those of a preset, with the price of attention also by the
+// name that the overlap model has for half of it, so that either model scales.
 func presetPrices(name string) (map[string]float64, error) {
 	p, err := calib.Load(name)
 	if err != nil {
 		return nil, err
 	}
-	return prices(p.Cost)
+	all, err := prices(p.Cost)
+	if x, ok := all["prefill_context_token_ms"]; ok {
+		all["attention_ms"] = x / 2
+	}
+	return all, err
 }
