@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -85,6 +86,9 @@ func (a *app) paper(ctx context.Context, f *paperFlags) error {
 	stop := a.showProgress(f.progress, o.Tally)
 	report, err := paper.Run(ctx, o)
 	stop()
+	if ctx.Err() != nil {
+		return errors.New("interrupted; no results were written")
+	}
 	if err != nil {
 		return err
 	}
