@@ -105,7 +105,8 @@ func capacity(_ *bench, e *entry, s source) (Number, string) {
 }
 
 // multiplier is a capacity over that of another policy, or over the best of all
-// others. What the ladder has cut off gives no ratio.
+// others: the ratio of the means, as in the paper. What the ladder has cut off
+// gives no ratio.
 func multiplier(b *bench, e *entry, s source) (Number, string) {
 	own, reason := capacity(b, e, s)
 	if reason != "" {
@@ -130,8 +131,20 @@ func multiplier(b *bench, e *entry, s source) (Number, string) {
 		ratio.Text = "- (cut off)"
 	case own.Censor == results.CensorRight:
 		ratio.Text, ratio.Censor = "≥"+words(ratio, 2), results.CensorRight
+	case own.Censor == results.CensorNone && other.Censor == results.CensorNone:
+		half := seedRatios(own, other).HalfWidth()
+		ratio.Lo, ratio.Hi = ratio.Mean-half, ratio.Mean+half
 	}
 	return ratio, ""
+}
+
+// seedRatios are the ratios of two capacities seed by seed.
+func seedRatios(own, other Number) results.Interval {
+	var all []float64
+	for i := range own.PerSeed {
+		all = append(all, own.PerSeed[i].QPS/other.PerSeed[i].QPS)
+	}
+	return results.NewInterval(all)
 }
 
 // points are differences of hits: over another policy, or of a drift.

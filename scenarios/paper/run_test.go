@@ -105,10 +105,27 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestSeedRatios: the interval of a multiplier is that of its seeds' ratios.
+func TestSeedRatios(t *testing.T) {
+	knees := func(qps ...float64) (n Number) {
+		for _, q := range qps {
+			n.PerSeed = append(n.PerSeed, results.SeedCapacity{Capacity: results.Capacity{QPS: q}})
+		}
+		return n
+	}
+	if got, want := seedRatios(knees(60, 80, 120), knees(60, 40, 40)), results.NewInterval([]float64{1, 2, 3}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // TestMultiplier: what the ladder has cut off gives no ratio.
 func TestMultiplier(t *testing.T) {
 	capacity := func(policy string, qps float64, c results.Censor) results.CapacityRow {
-		return results.CapacityRow{Policy: policy, SLO: 3.5, QPS: results.NewInterval([]float64{qps}), Censor: c}
+		row := results.CapacityRow{Policy: policy, SLO: 3.5, QPS: results.NewInterval([]float64{qps, qps}), Censor: c}
+		for seed := range 2 {
+			row.PerSeed = append(row.PerSeed, results.SeedCapacity{Seed: uint64(seed), Capacity: results.Capacity{QPS: qps, Censor: c}})
+		}
+		return row
 	}
 	for _, c := range []struct {
 		own, other       float64
