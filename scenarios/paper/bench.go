@@ -30,6 +30,8 @@ type entry struct {
 	reason  string
 	cells   []results.Cell
 	summary results.Summary
+
+	residency *scenarios.Residency // of a recipe that is predicted
 }
 
 // primarySLO is the paper's main objective, of the p99 TTFT in seconds.
@@ -127,6 +129,13 @@ func (b *bench) run(ctx context.Context, o Options) error {
 	for _, e := range b.entries {
 		if e.runner != nil {
 			e.summary = results.Summarise(e.study.Name, e.cells, objectives, e.study.Measure.MaxFailureRate)
+		}
+		if e.runner != nil && e.predicted {
+			all := e.study.Fleet.KVBlocks
+			var err error
+			if e.residency, err = e.runner.Residency(ctx, []int{all / 4, all / 2, all}, o.Workers); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -10,35 +9,17 @@ import (
 
 const driftIntervals = 6
 
-// interval is an interval of a drift by the names of summary.json.
-type interval struct {
-	KVHit   float64 `json:"kv_hit"`
-	TTFTP99 float64 `json:"ttft_p99_s"`
-	Dip     float64 `json:"dip"`
-	Install struct {
-		Sets   float64 `json:"sets"`
-		Counts float64 `json:"counts"`
-	} `json:"install"`
-}
-
-// intervals are those of each seed of a study of one policy and load.
-func (e *entry) intervals() (map[uint64][]interval, error) {
-	all := map[uint64][]interval{}
+// intervals are those of each seed of a study of one policy and load, all of
+// which the window holds.
+func (e *entry) intervals() map[uint64][]results.DriftInterval {
+	all := map[uint64][]results.DriftInterval{}
 	for _, c := range e.cells {
-		text, err := json.Marshal(&c)
-		if err != nil {
-			return nil, err
+		if len(c.Intervals) != driftIntervals {
+			panic(fmt.Sprintf("paper: study %s measured %d intervals of drift, wanted %d", e.name, len(c.Intervals), driftIntervals))
 		}
-		var cell struct{ Intervals []interval }
-		if err := json.Unmarshal(text, &cell); err != nil {
-			return nil, err
-		}
-		if len(cell.Intervals) != driftIntervals {
-			return nil, fmt.Errorf("study %s measured %d intervals of drift, wanted %d", e.name, len(cell.Intervals), driftIntervals)
-		}
-		all[c.Seed] = cell.Intervals
+		all[c.Seed] = c.Intervals
 	}
-	return all, nil
+	return all
 }
 
 // drifted is a figure of Table 12 at a transition, or the mean over those that
@@ -48,14 +29,7 @@ func drifted(b *bench, e *entry, s source) (Number, string) {
 	if old.runner == nil {
 		return Number{}, old.reason
 	}
-	fresh, err := e.intervals()
-	if err != nil {
-		return Number{}, err.Error()
-	}
-	stale, err := old.intervals()
-	if err != nil {
-		return Number{}, err.Error()
-	}
+	fresh, stale := e.intervals(), old.intervals()
 	at := []int{s.At}
 	switch {
 	case s.At == 0 && s.Kind == "churn":
@@ -67,7 +41,7 @@ func drifted(b *bench, e *entry, s source) (Number, string) {
 	for _, seed := range e.study.Seeds {
 		sum := 0.0
 		for _, i := range at {
-			sum += driftFigure(s.Figure, fresh[seed][i], stale[seed][i])
+			sum += float64(driftFigure(s.Figure, &fresh[seed][i], &stale[seed][i]))
 		}
 		values = append(values, sum/float64(len(at)))
 	}
@@ -77,7 +51,7 @@ func drifted(b *bench, e *entry, s source) (Number, string) {
 	return Number{Interval: results.NewInterval(values), Censor: results.CensorNone}, ""
 }
 
-func driftFigure(name string, fresh, stale interval) float64 {
+func driftFigure(name string, fresh, stale *results.DriftInterval) results.Float {
 	switch name {
 	case "sets":
 		return 100 * fresh.Install.Sets

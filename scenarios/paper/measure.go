@@ -152,8 +152,10 @@ func points(b *bench, e *entry, s source) (Number, string) {
 	switch s.Figure {
 	case "hit gain":
 		return gain(e, s)
-	case "che median", "che p90":
-		return Number{}, "this build has no predictor of residency"
+	case "che median":
+		return exactly(float64(e.residency.Steady.MedianPoints)), ""
+	case "che p90":
+		return exactly(float64(e.residency.Steady.P90Points)), ""
 	}
 	return drifted(b, e, s)
 }

@@ -20,6 +20,7 @@ type recipe struct {
 	set         []string         // path=value
 	policies    []string         // kept; nil: all
 	more        func(*kit) error // changes that need a computation
+	predicted   bool             // its hits are also predicted from its rates
 }
 
 var (
@@ -37,6 +38,8 @@ func recipes() []recipe {
 		{name: "held-out", about: "the base scenario on seeds that no fit has seen", set: []string{"seeds=[5, 6, 7, 8, 9, 10, 11]"}},
 		{name: "primary-q-cap", about: "the base scenario at CacheRoute's capacity, with q_cap the knee of a single destination",
 			set: []string{"loads_qps=[180]", fiveSeeds}, policies: []string{"cacheroute"}, more: (*kit).limitLoad},
+		{name: "residency", about: "hits predicted by one characteristic time a destination, for a cache that has served for ever, beside the simulated ones: three policies whose routing is known beforehand, three loads, a quarter, a half and all of the KV blocks",
+			set: []string{"loads_qps=[60, 100, 160]", threeSeeds}, policies: []string{"flat-lb", "sticky", "cacheroute"}, predicted: true},
 		{name: "wide", about: "256 keys; the paper's finer ladder is not printed: steps of 20 requests/s are assumed",
 			set: []string{"workload.keys.top=256", "loads_qps=[20, 30, 40, 60, 80, 100, 120, 140, 160, 180, 200]", eightSeeds}, policies: []string{"flat-lb", "dualmap", "cacheroute"}},
 		{name: "gamma", about: "Gamma gaps of CV 1.9", set: []string{"workload.arrivals={name: gamma, cv: 1.9}", fiveSeeds}, policies: twoPolicies},
