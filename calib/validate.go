@@ -21,12 +21,14 @@ type ValidateOptions struct {
 
 // Validation is measured runs beside what a preset says of them.
 type Validation struct {
-	Preset  string  `json:"preset"`
-	File    string  `json:"file"`
-	Setup   Setup   `json:"setup"` // of the rows
-	Facts   Facts   `json:"facts"`
-	LeftOut int     `json:"rows_left_out"` // of other setups
-	Rows    []Check `json:"rows"`
+	Preset string `json:"preset"`
+	// Numbers of the preset, and of how its bench was run.
+	Numbers []results.Assumption `json:"preset_numbers"`
+	File    string               `json:"file"`
+	Setup   Setup                `json:"setup"` // of the rows
+	Facts   Facts                `json:"facts"`
+	LeftOut int                  `json:"rows_left_out"` // of other setups
+	Rows    []Check              `json:"rows"`
 	// Errors of the runs that the KV cache does not limit and no other run
 	// contradicts, and of all runs.
 	Steady MeanErrors `json:"errors"`
@@ -83,7 +85,7 @@ type MeanErrors struct {
 
 // Validate simulates the runs of a bench that are of the preset's setup.
 func Validate(p *Preset, b *Bench, o ValidateOptions) (*Validation, error) {
-	v := &Validation{Preset: p.Name, File: b.File, Facts: o.Facts.or(p.Bench.Facts), StepError: results.Float(math.NaN()),
+	v := &Validation{Preset: p.Name, Numbers: slices.Concat(p.Assumptions, p.Bench.Sources), File: b.File, Facts: o.Facts.or(p.Bench.Facts), StepError: results.Float(math.NaN()),
 		Rows: []Check{}, Warnings: []string{}, Notes: slices.Clone(b.Notes)}
 	group, err := v.choose(p, b, o.Want)
 	if err != nil {
@@ -169,7 +171,7 @@ func (v *Validation) judge() {
 			continue
 		}
 		all.add(c.Error)
-		if !c.Measured.KVBound && len(c.Contradicts) == 0 {
+		if c.steady() {
 			steady.add(c.Error)
 		}
 		if c.Measured.KVBound {

@@ -15,11 +15,7 @@ import (
 // Print writes the validation as a table, a run a line.
 func (v *Validation) Print(w io.Writer) error {
 	var b strings.Builder
-	runs := counted(len(v.Rows), "run")
-	if v.Steps > 0 {
-		runs = counted(v.Steps, "step")
-	}
-	fmt.Fprintf(&b, "preset %s against %s of %s", v.Preset, runs, v.Setup)
+	fmt.Fprintf(&b, "preset %s against %s of %s", v.Preset, v.counted(), v.Setup)
 	if v.LeftOut > 0 {
 		fmt.Fprintf(&b, "; %s of other setups left out", counted(v.LeftOut, "run"))
 	}
@@ -39,6 +35,14 @@ func (v *Validation) Print(w io.Writer) error {
 	return err
 }
 
+// counted says how many measurements there are.
+func (v *Validation) counted() string {
+	if v.Steps > 0 {
+		return counted(v.Steps, "step")
+	}
+	return counted(len(v.Rows), "run")
+}
+
 // JSON writes the validation as one document.
 func (v *Validation) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
@@ -56,14 +60,23 @@ func (v *Validation) printRows(b *strings.Builder) {
 	b.WriteString("  measured sim\n")
 	for _, c := range v.Rows {
 		fmt.Fprintf(b, "%5d %7.0f %7.0f %8d", c.Line, c.Input, c.Output, c.Concurrency)
-		for _, x := range [][3]results.Float{
-			{1e3 * c.Measured.TTFT, 1e3 * c.Simulated.TTFT, c.Error.TTFT},
-			{1e3 * c.Measured.TPOT, 1e3 * c.Simulated.TPOT, c.Error.TPOT},
-			{c.Measured.OutputTokensPer, c.Simulated.OutputTokensPer, c.Error.OutputTokensPer},
-		} {
-			fmt.Fprintf(b, " %8s %8s %6s", figure(x[0]), figure(x[1]), signed(x[2]))
+		for _, x := range c.compared() {
+			fmt.Fprintf(b, " %8s %8s %6s", figure(x.measured), figure(x.simulated), signed(x.err))
 		}
-		fmt.Fprintf(b, "  %-8s %s%s\n", yes(c.Measured.KVBound), yes(c.Simulated.KVBound), c.remark())
+		line := fmt.Sprintf("  %-8s %-4s %s", yes(c.Measured.KVBound), yes(c.Simulated.KVBound), c.remark())
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// compared is a figure of a run, in the unit in which it is shown.
+type compared struct{ measured, simulated, err results.Float }
+
+// compared lists the figures of a run: TTFT and TPOT in ms, output tokens a second.
+func (c Check) compared() [3]compared {
+	return [3]compared{
+		{1e3 * c.Measured.TTFT, 1e3 * c.Simulated.TTFT, c.Error.TTFT},
+		{1e3 * c.Measured.TPOT, 1e3 * c.Simulated.TPOT, c.Error.TPOT},
+		{c.Measured.OutputTokensPer, c.Simulated.OutputTokensPer, c.Error.OutputTokensPer},
 	}
 }
 
@@ -71,9 +84,9 @@ func (v *Validation) printRows(b *strings.Builder) {
 func (c Check) remark() string {
 	switch {
 	case c.Failed != "":
-		return "  not simulated"
+		return "not simulated"
 	case len(c.Contradicts) > 0:
-		return "  odd"
+		return "odd"
 	}
 	return ""
 }
@@ -81,29 +94,45 @@ func (c Check) remark() string {
 // printErrors prints the sums.
 func (v *Validation) printErrors(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%-36s %5s %8s %8s %8s\n", "mean absolute error, %", "runs", "TTFT", "TPOT", "output/s")
-	for _, s := range []struct {
-		name string
-		MeanErrors
-	}{{"without KV-bound and odd runs", v.Steady}, {"all runs", v.All}} {
-		fmt.Fprintf(b, "%-36s %5d %8s %8s %8s\n", s.name, s.Runs, percentOf(s.TTFT), percentOf(s.TPOT), percentOf(s.OutputTokensPer))
+	for _, s := range v.sums() {
+		fmt.Fprintf(b, "%-36s %5d %8s %8s %8s\n", s.Name, s.Runs, percentOf(s.TTFT), percentOf(s.TPOT), percentOf(s.OutputTokensPer))
 	}
 	fmt.Fprintf(b, "KV-bound: %s as measured, %d as simulated, %d both\n", counted(v.KVMeasured, "run"), v.KVSimulated, v.KVBoth)
-	for _, m := range []struct {
-		name string
-		of   func(e Errors) results.Float
-	}{
-		{"TTFT", func(e Errors) results.Float { return e.TTFT }}, {"TPOT", func(e Errors) results.Float { return e.TPOT }},
-	} {
-		if worst := v.worst(m.of); worst != "" {
-			fmt.Fprintf(b, "worst %s: %s\n", m.name, worst)
-		}
+	for _, text := range slices.Concat(v.worstRuns(), v.oddRuns()) {
+		fmt.Fprintf(b, "%s\n", text)
 	}
+}
+
+// namedErrors are the mean errors of some runs.
+type namedErrors struct {
+	Name string
+	MeanErrors
+}
+
+func (v *Validation) sums() []namedErrors {
+	return []namedErrors{{"without KV-bound and odd runs", v.Steady}, {"all runs", v.All}}
+}
+
+// worstRuns names the runs with the greatest errors of TTFT and of TPOT.
+func (v *Validation) worstRuns() (all []string) {
+	if worst := v.worst(func(e Errors) results.Float { return e.TTFT }); worst != "" {
+		all = append(all, "worst TTFT: "+worst)
+	}
+	if worst := v.worst(func(e Errors) results.Float { return e.TPOT }); worst != "" {
+		all = append(all, "worst TPOT: "+worst)
+	}
+	return all
+}
+
+// oddRuns names the runs that contradict others.
+func (v *Validation) oddRuns() (all []string) {
 	for _, c := range v.Rows {
 		if len(c.Contradicts) > 0 {
-			fmt.Fprintf(b, "odd: line %d has a lower TPOT than lines %s, which have no more to do: it is not of the same setup\n",
-				c.Line, strings.Trim(fmt.Sprint(c.Contradicts), "[]"))
+			all = append(all, fmt.Sprintf("odd: line %d has a lower TPOT than lines %s, which have no more to do: it is not of the same setup",
+				c.Line, strings.Trim(fmt.Sprint(c.Contradicts), "[]")))
 		}
 	}
+	return all
 }
 
 // worst lists the runs with the greatest error, KV-bound and odd ones aside.

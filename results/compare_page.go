@@ -11,8 +11,7 @@ var compareTemplate = template.Must(template.New("compare.html").ParseFS(assets,
 // comparePage is what the template shows.
 type comparePage struct {
 	*Comparison
-	Policy     template.HTML // of content security
-	Style      template.CSS
+	PlainPage
 	Sides      []namedSide
 	Columns    []string
 	Tables     []compareTable
@@ -58,13 +57,11 @@ type compareCapacityLine struct {
 // WritePage writes the comparison as a page of tables: one file without scripts
 // and without any request to a network.
 func (c *Comparison) WritePage(path string) error {
-	style, policy, err := PlainPage("")
+	plain, err := NewPlainPage("")
 	if err != nil {
 		return err
 	}
-	p := &comparePage{
-		Comparison: c, Style: style, Policy: policy, Chance: c.chance(), Infinite: c.infinite(), Sides: []namedSide{{"A", c.A}, {"B", c.B}},
-	}
+	p := &comparePage{Comparison: c, PlainPage: plain, Chance: c.chance(), Infinite: c.infinite(), Sides: []namedSide{{"A", c.A}, {"B", c.B}}}
 	for _, column := range columns {
 		p.Columns = append(p.Columns, column.title)
 	}

@@ -24,7 +24,7 @@ type Entry struct {
 var Lists = map[string]func() []Entry{
 	"policies":  policyEntries,
 	"presets":   presetEntries,
-	"formats":   func() []Entry { return entries(workload.TraceFormats) },
+	"formats":   formatEntries,
 	"arrivals":  func() []Entry { return entries(workload.ArrivalSpecs) },
 	"keys":      func() []Entry { return entries(workload.KeySpecs) },
 	"lengths":   func() []Entry { return entries(workload.Lengths) },
@@ -44,6 +44,19 @@ func entries[T abouter](table map[string]func() T) []Entry {
 	var all []Entry
 	for _, name := range sortedNames(table) {
 		all = append(all, Entry{Name: name, About: table[name]().About()})
+	}
+	return all
+}
+
+// formatEntries lists the traces that replay reads, then the benches that
+// calibrate and validate read.
+func formatEntries() []Entry {
+	all := entries(workload.TraceFormats)
+	for i := range all {
+		all[i].About = "trace: " + all[i].About
+	}
+	for _, name := range slices.Sorted(maps.Keys(calib.BenchFormats)) {
+		all = append(all, Entry{Name: name, About: "bench: " + calib.BenchFormats[name].About})
 	}
 	return all
 }

@@ -16,6 +16,7 @@ type validateFlags struct {
 	only   string
 	format string
 	json   bool
+	page   string
 	facts  calib.Facts
 	seed   uint64
 }
@@ -31,7 +32,7 @@ second, KV-bound or not, and the mean errors. P is a preset's name or a file tha
 calibrate has written. The runs of the preset's model and hardware are used, others
 are left out and counted.`,
 		Example: `  cacheroute validate bench.csv --preset llama-3.3-70b-fp8-h100-tp2
-  cacheroute validate result.json --preset my-preset.yaml --json`,
+  cacheroute validate result.json --preset my-preset.yaml --html validation.html`,
 		Args: one("BENCH"),
 	}
 	c.Flags().StringVar(&f.preset, "preset", "", "preset, by name or file (required)")
@@ -42,6 +43,7 @@ are left out and counted.`,
 	c.Flags().IntVar(&f.facts.Waiting, "waiting-clients", -1, "clients that find no place in the engine (-1: as the preset says)")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the drawn lengths")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON and nothing else to standard output")
+	c.Flags().StringVar(&f.page, "html", "", "also write the result as a page to this `file`")
 	if err := c.MarkFlagRequired("preset"); err != nil {
 		panic(err)
 	}
@@ -71,6 +73,11 @@ func (a *app) validate(path string, f *validateFlags) error {
 	}
 	for _, text := range v.Notes {
 		a.note("%s", text)
+	}
+	if f.page != "" {
+		if err := v.WritePage(f.page); err != nil {
+			return scenarios.Badf("--html %v", err)
+		}
 	}
 	if f.json {
 		return v.JSON(a.stdout)

@@ -24,8 +24,7 @@ var pageTemplate = template.Must(template.New("paper.html").Funcs(template.FuncM
 // htmlPage is what the template shows.
 type htmlPage struct {
 	*Report
-	Policy   template.HTML // of content security
-	Style    template.CSS
+	results.PlainPage
 	Version  string
 	Legend   string
 	Verdicts []Verdict
@@ -35,11 +34,11 @@ type htmlPage struct {
 // WritePage writes the report as one page without scripts and without any
 // request to a network.
 func (r *Report) WritePage(path, version string) error {
-	style, policy, err := results.PlainPage(pageCSS)
+	plain, err := results.NewPlainPage(pageCSS)
 	if err != nil {
 		return err
 	}
-	p := htmlPage{r, policy, style, version, legend, Verdicts, r.figure()}
+	p := htmlPage{r, plain, version, legend, Verdicts, r.figure()}
 	return results.WriteFileAtomic(path, func(w io.Writer) error { return pageTemplate.Execute(w, &p) })
 }
 
