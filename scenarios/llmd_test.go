@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"cacheroute/workload"
 )
 
 const (
@@ -140,6 +142,7 @@ func TestMeasuredFleet(t *testing.T) {
 	text = fill(t, text, "stages", stageTable(measured, shipped))
 	text = fill(t, text, "knees", kneeTable(measured, shipped))
 	text = fill(t, text, "readings", readingTable(t, measured, shipped))
+	text = fill(t, text, "drains", drainTable(t, measured, shipped))
 	if *update {
 		err = os.WriteFile(fleetPage, []byte(text), 0o666)
 	} else if text != string(page) {
@@ -224,6 +227,40 @@ func readingTable(t *testing.T, measured, shipped fleet) string {
 		row(c.what, simulateFleet(t, c.set))
 	}
 	return b.String()
+}
+
+// slowerSteps is a control: decode steps as much slower, whatever they hold, as
+// explains the output rate of llm-d-precise at 3 requests/s.
+const slowerSteps = "fleet.cost.base_ms=29"
+
+// drainTable holds the explanation that decode steps are slower against the time
+// that each stage of the policy without queues takes until its last answer.
+func drainTable(t *testing.T, measured, shipped fleet) string {
+	const policy = "llm-d-precise"
+	control := simulateFleet(t, slowerSteps)
+	var b strings.Builder
+	b.WriteString("| requests/s | requests | stage measured, s | simulated | difference | simulated from last arrival to last answer | difference if every step took 12.7 ms more |\n|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, stage := range fleetStages(t) {
+		f, ok := measured[policy][stage.QPS]
+		if !ok {
+			continue // the warm-up
+		}
+		requests := stage.QPS * stage.DurationS
+		span := func(r fleetRow) float64 { return requests * 1000 / r.tokens } // every answer has 1,000 tokens
+		simulated := span(shipped[policy][stage.QPS])
+		fmt.Fprintf(&b, "| %v | %.0f | %.1f | %.1f | %.1f | %.1f | %+.1f |\n", stage.QPS, requests, span(f), simulated, span(f)-simulated,
+			simulated-stage.DurationS, span(f)-span(control[policy][stage.QPS]))
+	}
+	return b.String()
+}
+
+func fleetStages(t *testing.T) []workload.Stage {
+	t.Helper()
+	s, err := Load("llmd-37-capacity", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Workload.Synthetic.Arrivals.Spec.(*workload.StagedArrivals).Stages
 }
 
 func seconds(x float64) string {
