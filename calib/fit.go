@@ -87,34 +87,29 @@ type Fit struct {
 	Rows             []RowError     `json:"rows"`
 	Shapes           []ShapeError   `json:"shapes"`
 	Steps            int            `json:"steps,omitempty"` // of a step log
-	TPOTError        float64        `json:"tpot_mape"`       // of the rows in the fit, of the steps of a step log
-	TTFTError        float64        `json:"ttft_mape"`
-	HeldOutTPOT      float64        `json:"held_out_tpot_mape"`
-	HeldOutTTFT      float64        `json:"held_out_ttft_mape"`
-	Warnings         []string       `json:"warnings"`
-	Notes            []string       `json:"notes"`
+	// Mean absolute errors of the rows in the fit, and of rows that a fit to the
+	// other shapes predicts; of a step log those of steps, as TPOT.
+	Error    Errors   `json:"mape"`
+	HeldOut  Errors   `json:"held_out_mape"`
+	Warnings []string `json:"warnings"`
+	Notes    []string `json:"notes"`
 }
 
 // RowError is one measured run beside what the fit says of it.
 type RowError struct {
-	Row       BenchRow  `json:"-"`
-	Line      int       `json:"line"`
-	TTFT      float64   `json:"ttft_s"` // measured
-	TPOT      float64   `json:"tpot_s"`
-	FitTTFT   float64   `json:"fit_ttft_s"`
-	FitTPOT   float64   `json:"fit_tpot_s"`
-	KVBound   bool      `json:"kv_bound"` // left out of the fit of costs
-	Odd       bool      `json:"odd"`      // far from every fit, and left out of it
-	simulated Simulated // if refined
+	Row      BenchRow `json:"-"`
+	Line     int      `json:"line"`
+	Measured Figures  `json:"measured"` // KV-bound ones are left out of the fit of costs
+	Fit      Figures  `json:"fit"`      // TPOT alone without simulation
+	Odd      bool     `json:"odd"`      // far from every fit, and left out of it
 }
 
 // ShapeError is the error on the rows of a shape of a fit without them.
 type ShapeError struct {
-	Input  int     `json:"input_tokens"`
-	Output int     `json:"output_tokens"`
-	Rows   int     `json:"rows"`
-	TPOT   float64 `json:"tpot_mape"`
-	TTFT   float64 `json:"ttft_mape"`
+	Input  int    `json:"input_tokens"`
+	Output int    `json:"output_tokens"`
+	Rows   int    `json:"rows"`
+	Error  Errors `json:"mape"`
 }
 
 // TooFast is a fit that beats the peak of its hardware: the data, their units or

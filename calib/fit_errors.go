@@ -3,6 +3,8 @@ package calib
 import (
 	"math"
 	"slices"
+
+	"cacheroute/results"
 )
 
 // report fills in coefficients and errors of a fit of closed-loop runs.
@@ -14,17 +16,18 @@ func (f *fitter) report(p params) {
 	f.setCoefficients(p, f.intervals(p, f.design(p), each))
 	f.fit.Rows = f.rowErrors(p, slices.Concat(f.rows, f.full, f.odd))
 	for i := range f.full {
-		f.fit.Rows[len(f.rows)+i].KVBound = true
+		f.fit.Rows[len(f.rows)+i].Measured.KVBound = true
 	}
 	for i := range f.odd {
 		f.fit.Rows[len(f.rows)+len(f.full)+i].Odd = true
 	}
-	f.fit.TPOTError, f.fit.TTFTError = mape(f.fit.Rows)
+	f.fit.Error = mape(f.fit.Rows)
 	slices.SortStableFunc(f.fit.Rows, func(a, b RowError) int { return a.Line - b.Line })
 	f.warnOfLoad()
 }
 
-// rowErrors puts the fit beside measured rows; without simulation it has no TTFT.
+// rowErrors puts the fit beside measured rows; without simulation it has a TPOT
+// only.
 func (f *fitter) rowErrors(p params, rows []BenchRow) []RowError {
 	out := make([]RowError, len(rows))
 	var got []Simulated
@@ -32,21 +35,21 @@ func (f *fitter) rowErrors(p params, rows []BenchRow) []RowError {
 		got = f.simulateRows(p, rows)
 	}
 	for i, r := range rows {
-		e := RowError{Row: r, Line: r.Line, TTFT: r.TTFTMean, TPOT: r.TPOTMean}
+		as := r.With(f.facts)
+		e := RowError{Row: r, Line: r.Line, Measured: as.measured()}
 		if f.opt.Refine {
-			e.FitTTFT, e.FitTPOT, e.simulated = got[i].TTFTMean, got[i].TPOTMean, got[i]
+			e.Fit = as.simulated(got[i])
 		} else {
-			for j, v := range f.form.meanStep(r.With(f.facts), float64(f.cfg.MaxBatchedTokens), p[f.freeAt()]) {
-				e.FitTPOT += v * p[j] / 1e3
+			nan := results.Float(math.NaN())
+			e.Fit = Figures{TTFT: nan, OutputTokensPer: nan}
+			for j, v := range f.form.meanStep(as, float64(f.cfg.MaxBatchedTokens), p[f.freeAt()]) {
+				e.Fit.TPOT += results.Float(v * p[j] / 1e3)
 			}
 		}
 		out[i] = e
 	}
 	return out
 }
-
-func (e RowError) tpot() float64 { return math.Abs(e.FitTPOT/e.TPOT - 1) }
-func (e RowError) ttft() float64 { return math.Abs(e.FitTTFT/e.TTFT - 1) }
 
 // setApart takes out the rows that no mean step explains: they would pull the
 // fit the harder, the fewer others speak for their lengths.
@@ -72,17 +75,14 @@ func (f *fitter) setApart() {
 }
 
 // mape is the mean absolute relative errors of the rows in the fit.
-func mape(rows []RowError) (tpot, ttft float64) {
-	n := 0.0
+func mape(rows []RowError) Errors {
+	var sum meanErrors
 	for _, e := range rows {
-		if !e.KVBound && !e.Odd {
-			tpot += e.tpot()
-			ttft += e.ttft()
-			n++
+		if !e.Measured.KVBound && !e.Odd {
+			sum.add(e.Fit.against(e.Measured))
 		}
 	}
-	n = math.Max(1, n)
-	return tpot / n, ttft / n
+	return sum.mean().Errors
 }
 
 // holdOut fits without each shape in turn and predicts it. The facts of the
@@ -104,7 +104,7 @@ func (f *fitter) holdOut(p params) params {
 		}
 	}
 	f.fit.Shapes = shapes
-	f.fit.HeldOutTPOT, f.fit.HeldOutTTFT = mape(errors)
+	f.fit.HeldOut = mape(errors)
 	if len(shapes) < 2 {
 		f.warn("all rows are of one shape: nothing says how the costs hold at other lengths")
 	}
@@ -113,8 +113,8 @@ func (f *fitter) holdOut(p params) params {
 
 // score is an error by which fits are compared.
 func score(rows []RowError) float64 {
-	tpot, ttft := mape(rows)
-	return tpot + readingWeight*ttft
+	e := mape(rows)
+	return float64(e.TPOT + readingWeight*e.TTFT)
 }
 
 // predictShapes predicts each shape from a fit to the others, made from the start.
@@ -140,9 +140,7 @@ func (f *fitter) predictShapes() (all []RowError, shapes []ShapeError) {
 		}
 		errors := g.rowErrors(q, out)
 		all = append(all, errors...)
-		e := ShapeError{Input: shape.Input, Output: shape.Output, Rows: len(errors)}
-		e.TPOT, e.TTFT = mape(errors)
-		shapes = append(shapes, e)
+		shapes = append(shapes, ShapeError{Input: shape.Input, Output: shape.Output, Rows: len(errors), Error: mape(errors)})
 	}
 	return all, shapes
 }

@@ -68,7 +68,7 @@ func (p *fitPrinter) fit(f *Fit) {
 		p.line("  hardware's peak: %.4g ms a prompt token (%s)", f.PeakPrefillMS, f.PeakSource)
 	}
 	p.line("")
-	p.line("  mean %s", f.errorsText())
+	p.line("  %s", f.errorsText())
 	if f.Steps == 0 {
 		p.shapes(f)
 		p.rows(f)
@@ -103,38 +103,32 @@ func (p *fitPrinter) shapes(f *Fit) {
 		return
 	}
 	p.line("  errors on each shape by a fit to the others:")
-	rows := []string{"input\toutput\truns\tTPOT\tTTFT"}
-	for _, s := range f.Shapes {
-		rows = append(rows, fmt.Sprintf("%d\t%d\t%d\t%s\t%s", s.Input, s.Output, s.Rows, percent(s.TPOT), f.ttft(percent(s.TTFT))))
+	rows := []string{"input\toutput\truns\tTPOT %\tTTFT %\toutput/s %"}
+	add := func(shape string, e Errors) {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s", shape, percentOf(e.TPOT), percentOf(e.TTFT), percentOf(e.OutputTokensPer)))
 	}
-	rows = append(rows, fmt.Sprintf("all\t\t\t%s\t%s", percent(f.HeldOutTPOT), f.ttft(percent(f.HeldOutTTFT))))
+	for _, s := range f.Shapes {
+		add(fmt.Sprintf("%d\t%d\t%d", s.Input, s.Output, s.Rows), s.Error)
+	}
+	add("all\t\t", f.HeldOut)
 	p.table(rows)
 }
 
 func (p *fitPrinter) rows(f *Fit) {
 	p.line("  measured and fitted, in ms:")
-	rows := []string{"line\tinput\toutput\tclients\tTPOT\tfit\terror\tTTFT\tfit\terror\t"}
+	rows := []string{"line\tinput\toutput\tclients\tTPOT\tfit\terr %\tTTFT\tfit\terr %\t"}
 	for _, e := range f.Rows {
 		var marks []string
-		if e.KVBound {
+		if e.Measured.KVBound {
 			marks = append(marks, "KV-bound")
 		}
 		if e.Odd {
 			marks = append(marks, "left out")
 		}
-		rows = append(rows, fmt.Sprintf("%d\t%.0f\t%.0f\t%d\t%.2f\t%.2f\t%+.1f %%\t%.0f\t%s\t%s\t%s", e.Line, e.Row.Input.Max, e.Row.Output.Max, e.Row.Concurrency,
-			1e3*e.TPOT, 1e3*e.FitTPOT, 100*(e.FitTPOT/e.TPOT-1), 1e3*e.TTFT,
-			f.ttft(fmt.Sprintf("%.0f", 1e3*e.FitTTFT)), f.ttft(fmt.Sprintf("%+.1f %%", 100*(e.FitTTFT/e.TTFT-1))), strings.Join(marks, ", ")))
+		err := e.Fit.against(e.Measured)
+		rows = append(rows, fmt.Sprintf("%d\t%.0f\t%.0f\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", e.Line, e.Row.Input.Max, e.Row.Output.Max, e.Row.Concurrency,
+			figure(1e3*e.Measured.TPOT), figure(1e3*e.Fit.TPOT), signed(err.TPOT), figure(1e3*e.Measured.TTFT), figure(1e3*e.Fit.TTFT), signed(err.TTFT),
+			strings.Join(marks, ", ")))
 	}
 	p.table(rows)
 }
-
-// ttft hides what only a simulation gives.
-func (f *Fit) ttft(text string) string {
-	if !f.Refined {
-		return "-"
-	}
-	return text
-}
-
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

@@ -43,16 +43,16 @@ func TestMeasuredRuns(t *testing.T) {
 			continue
 		}
 		t.Logf("%s: TPOT %.2f %%, TTFT %.1f %%; shapes held out %.2f %%, %.1f %%", f.Setup,
-			100*f.TPOTError, 100*f.TTFTError, 100*f.HeldOutTPOT, 100*f.HeldOutTTFT)
-		if f.HeldOutTPOT > 0.03 || f.HeldOutTTFT > 0.15 {
-			t.Errorf("%s: held-out errors above 3 %% of TPOT or 15 %% of TTFT", f.Setup)
+			100*f.Error.TPOT, 100*f.Error.TTFT, 100*f.HeldOut.TPOT, 100*f.HeldOut.TTFT)
+		if !(f.HeldOut.TPOT <= 0.03 && f.HeldOut.TTFT <= 0.15 && f.HeldOut.OutputTokensPer <= 0.05) {
+			t.Errorf("%s: held-out errors above 3 %% of TPOT, 15 %% of TTFT or 5 %% of output rate", f.Setup)
 		}
 		var full, simulated []int
 		for _, r := range f.Rows {
-			if r.KVBound {
+			if r.Measured.KVBound {
 				full = append(full, r.Line)
 			}
-			if r.simulated.KVBound() {
+			if r.Fit.KVBound {
 				simulated = append(simulated, r.Line)
 			}
 		}

@@ -1,6 +1,10 @@
 package calib
 
-import "math"
+import (
+	"math"
+
+	"cacheroute/results"
+)
 
 // fitSteps fits a log of single steps, which needs no simulation.
 func (f *fitter) fitSteps(g Group) (*Fit, error) {
@@ -50,7 +54,8 @@ const folds = 10
 func (f *fitter) stepErrors(p params, at func(free float64) problem) {
 	n := len(f.form.coefficients)
 	q := at(p[f.freeAt()])
-	f.fit.TPOTError = meanAbs(q.residuals(p[:n]))
+	nan := results.Float(math.NaN())
+	f.fit.Error = Errors{TTFT: nan, TPOT: results.Float(meanAbs(q.residuals(p[:n]))), OutputTokensPer: nan}
 	sum := 0.0
 	for k := range folds {
 		inFold := func(i int) bool { return i%folds == k }
@@ -59,7 +64,7 @@ func (f *fitter) stepErrors(p params, at func(free float64) problem) {
 		out := at(theta[f.freeAt()]).without(func(i int) bool { return !inFold(i) })
 		sum += meanAbs(out.residuals(theta[:n])) / folds
 	}
-	f.fit.HeldOutTPOT = sum
+	f.fit.HeldOut = Errors{TTFT: nan, TPOT: results.Float(sum), OutputTokensPer: nan}
 }
 
 func meanAbs(r []float64) float64 {

@@ -166,7 +166,7 @@ func TestFindsFacts(t *testing.T) {
 	}
 	full := 0
 	for _, r := range f.Rows {
-		if r.KVBound {
+		if r.Measured.KVBound {
 			full++
 		}
 	}

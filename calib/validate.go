@@ -116,11 +116,35 @@ func Validate(p *Preset, b *Bench, o ValidateOptions) (*Validation, error) {
 // follows from the closed loop: clients over the mean span of a request.
 func newCheck(r BenchRow) Check {
 	c := Check{Line: r.Line, Input: r.Input.Mean, Output: r.Output.Mean, Concurrency: r.Concurrency, Contradicts: []int{}, row: r}
-	c.Measured = Figures{TTFT: results.Float(r.TTFTMean), TPOT: results.Float(r.TPOTMean), OutputTokensPer: results.Float(r.OutputTokensPerS)}
-	if !c.Measured.OutputTokensPer.Finite() {
-		c.Measured.OutputTokensPer = r.loopRate(r.TTFTMean, r.TPOTMean)
-	}
+	c.Measured = r.measured()
 	return c
+}
+
+// measured is the figures of the row.
+func (r BenchRow) measured() Figures {
+	f := Figures{TTFT: results.Float(r.TTFTMean), TPOT: results.Float(r.TPOTMean), OutputTokensPer: results.Float(r.OutputTokensPerS)}
+	if !f.OutputTokensPer.Finite() {
+		f.OutputTokensPer = r.loopRate(r.TTFTMean, r.TPOTMean)
+	}
+	return f
+}
+
+// simulated is the figures of the row's simulation, like with like.
+func (r BenchRow) simulated(s Simulated) Figures {
+	f := Figures{TTFT: results.Float(s.TTFTMean), TPOT: results.Float(s.TPOTMean), OutputTokensPer: results.Float(s.OutputTokensPerS), KVBound: s.KVBound()}
+	if math.IsNaN(r.OutputTokensPerS) {
+		f.OutputTokensPer = r.loopRate(s.TTFTMean, s.TPOTMean)
+	}
+	return f
+}
+
+// against is the relative errors of figures beside measured ones.
+func (f Figures) against(measured Figures) Errors {
+	over := func(s, m results.Float) results.Float { return s/m - 1 }
+	return Errors{
+		TTFT: over(f.TTFT, measured.TTFT), TPOT: over(f.TPOT, measured.TPOT),
+		OutputTokensPer: over(f.OutputTokensPer, measured.OutputTokensPer),
+	}
 }
 
 // loopRate is the output tokens a second of clients that always wait.
@@ -134,17 +158,9 @@ func (r BenchRow) loopRate(ttft, tpot float64) results.Float {
 
 // compare puts the simulation beside what was measured.
 func (c *Check) compare(s Simulated) {
-	c.Simulated = Figures{TTFT: results.Float(s.TTFTMean), TPOT: results.Float(s.TPOTMean), KVBound: s.KVBound()}
-	c.Simulated.OutputTokensPer = results.Float(s.OutputTokensPerS)
-	if math.IsNaN(c.row.OutputTokensPerS) { // like with like
-		c.Simulated.OutputTokensPer = c.row.loopRate(s.TTFTMean, s.TPOTMean)
-	}
+	c.Simulated = c.row.simulated(s)
 	c.Preemptions, c.free = s.Preemptions, s.FreeTTFTMean
-	over := func(s, m results.Float) results.Float { return s/m - 1 }
-	c.Error = Errors{
-		TTFT: over(c.Simulated.TTFT, c.Measured.TTFT), TPOT: over(c.Simulated.TPOT, c.Measured.TPOT),
-		OutputTokensPer: over(c.Simulated.OutputTokensPer, c.Measured.OutputTokensPer),
-	}
+	c.Error = c.Simulated.against(c.Measured)
 }
 
 // checkSteps prices the steps of a step log.

@@ -133,7 +133,7 @@ func (f *Fit) counted() string {
 	}
 	full := 0
 	for _, r := range f.Rows {
-		if r.KVBound {
+		if r.Measured.KVBound {
 			full++
 		}
 	}
@@ -143,20 +143,32 @@ func (f *Fit) counted() string {
 	return fmt.Sprintf("%d runs", len(f.Rows))
 }
 
+// what names that of which TPOT is the error.
+func (f *Fit) what() string {
+	if f.Steps > 0 {
+		return "step"
+	}
+	return "TPOT"
+}
+
 // errorsText says how well the fit holds.
 func (f *Fit) errorsText() string {
-	what, text := "TPOT", ""
-	if f.Steps > 0 {
-		what = "step"
+	var parts []string
+	for _, e := range []struct {
+		name         string
+		fit, heldOut results.Float
+	}{
+		{f.what(), f.Error.TPOT, f.HeldOut.TPOT}, {"TTFT", f.Error.TTFT, f.HeldOut.TTFT},
+		{"output rate", f.Error.OutputTokensPer, f.HeldOut.OutputTokensPer},
+	} {
+		switch {
+		case e.heldOut.Finite():
+			parts = append(parts, fmt.Sprintf("%s %s %% (%s %% held out)", e.name, percentOf(e.fit), percentOf(e.heldOut)))
+		case e.fit.Finite():
+			parts = append(parts, fmt.Sprintf("%s %s %%", e.name, percentOf(e.fit)))
+		}
 	}
-	if f.Refined {
-		text = fmt.Sprintf(", TTFT %.1f %%", 100*f.TTFTError)
-	}
-	held := fmt.Sprintf(", %.1f %% held out", 100*f.HeldOutTPOT)
-	if f.HeldOutTPOT == 0 {
-		held = ""
-	}
-	return fmt.Sprintf("%s error %.1f %%%s%s", what, 100*f.TPOTError, held, text)
+	return "mean errors: " + strings.Join(parts, ", ")
 }
 
 // limitOrigin tells whether a fact or a limit was given or found.
