@@ -40,6 +40,9 @@ The runs are an extract of 103 rows of ` + "`silicon_sample.csv`" + ` of [AIConf
 Each run is simulated as it was made: all clients start at once on an idle engine, each sends its next request when it has its answer, no prompt shares a token with another, 10 requests a client, and the mean is over all of them, the first burst included.
 The file gives no throughput; both columns are *clients × answer / (TTFT + (answer − 1) × TPOT)*, which is exact for clients that always wait.
 
+The four presets fitted to them are what ` + "`cacheroute calibrate`" + ` gives; the head of each file has its command ([calibrate.md](calibrate.md) says what it does). Errors "held out" are those on a shape by a fit to the others.
+TPOT decides the costs, and along a valley of prefill, attention and TTFT overhead it hardly changes: at TP2 other values in it, inside the intervals, have 5 instead of 7 % of TTFT error, and predict left-out shapes less well.
+
 **KV-bound.** A measured run is called KV-bound if its TTFT grows at least 1.75 times as much as its clients, from the largest run of its shape that is not; a simulated one if its TTFT is at least 1.75 times that with blocks that are never short. Such runs are no part of the fit of costs: the number of KV blocks is
 fitted to them.
 

@@ -131,16 +131,19 @@ func (f *Fit) counted() string {
 	if f.Steps > 0 {
 		return fmt.Sprintf("%d steps", f.Steps)
 	}
-	full := 0
+	runs, full := 0, 0
 	for _, r := range f.Rows {
-		if r.Measured.KVBound {
+		switch {
+		case r.Measured.KVBound:
 			full++
+		case !r.Odd:
+			runs++
 		}
 	}
 	if full > 0 {
-		return fmt.Sprintf("%d runs and %d KV-bound", len(f.Rows)-full, full)
+		return fmt.Sprintf("%d runs and %d KV-bound", runs, full)
 	}
-	return fmt.Sprintf("%d runs", len(f.Rows))
+	return fmt.Sprintf("%d runs", runs)
 }
 
 // what names that of which TPOT is the error.

@@ -51,7 +51,7 @@ func TestLoadFile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, c := range []struct{ from, to, want string }{
-		{"block_tokens: {value: 16", "block_tokens: {value: sixteen", "p.yaml:4: read !!str `sixteen`, wanted a preset"},
+		{"block_tokens: {value: 16", "block_tokens: {value: sixteen", "p.yaml:9: read !!str `sixteen`, wanted a preset"},
 		{"max_num_seqs: {value: 256", "max_num_seqs: {value: 0", "p.yaml:"},
 		{"  sequence_ms:", "  sequences_ms:", "sequences_ms"},
 		{"cost:", "cost: [", "p.yaml:"},
