@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,17 +102,29 @@ func TestRecoverFromSteps(t *testing.T) {
 	}
 }
 
-func TestRecoverFromRuns(t *testing.T) {
-	for _, form := range FitForms() {
+// exactFits are fits to runs without noise, by form, for the tests that want any.
+var exactFits = map[string]*Fit{}
+
+func exactFit(t *testing.T, form string) *Fit {
+	t.Helper()
+	if exactFits[form] == nil {
 		f, err := FitCosts(runs(t, trueCosts[form], 0, 1), fitOptions(form))
 		if err != nil {
 			t.Fatal(err)
 		}
+		exactFits[form] = f
+	}
+	return exactFits[form]
+}
+
+func TestRecoverFromRuns(t *testing.T) {
+	for _, form := range FitForms() {
+		f := exactFit(t, form)
 		recovered(t, f, 0.01)
 		if got := f.Overhead.Value; math.Abs(got-0.005) > 0.0005 {
 			t.Errorf("%s: overhead %v s, want 0.005", form, got)
 		}
-		f, err = FitCosts(runs(t, trueCosts[form], 0.02, 1), fitOptions(form))
+		f, err := FitCosts(runs(t, trueCosts[form], 0.02, 1), fitOptions(form))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,6 +156,7 @@ func TestFindsFacts(t *testing.T) {
 	cfg := engine.Config{BlockTokens: 16, Blocks: 7000, MaxBatchedTokens: 2048, MaxSeqs: 256, Cost: trueCosts["linear"].Build()}
 	truth := Facts{LengthRatio: 1, RequestsPerClient: 5, Waiting: 1}
 	g := runs(t, trueCosts["linear"], 0, 1)
+	g.Rows = slices.DeleteFunc(g.Rows, func(r BenchRow) bool { return r.Concurrency == 1 }) // tells no reading from another
 	for i := range g.Rows {
 		r := &g.Rows[i]
 		r.Input, r.Output, r.Requests = longest(r.Input.Max, 0), longest(r.Output.Max, 0), 0
@@ -221,14 +235,16 @@ func TestOneShape(t *testing.T) {
 }
 
 func TestRefusesTooFast(t *testing.T) {
+	o := fitOptions("linear")
+	o.Refine = false // what is refused does not depend on it
 	fast := &engine.Linear{BaseMS: 14, SequenceMS: 0.06, ContextMS: 5e-5, PrefillMS: 0.02, AttentionMS: 1e-6}
-	_, err := FitCosts(runs(t, fast, 0, 1), fitOptions("linear"))
+	_, err := FitCosts(runs(t, fast, 0, 1), o)
 	var tooFast *TooFast
 	if !errors.As(err, &tooFast) || !strings.Contains(err.Error(), "beats the hardware's peak of 0.0315") {
 		t.Errorf("error %v, want a refusal of 0.02 ms a token", err)
 	}
 	fast = &engine.Linear{BaseMS: 4, SequenceMS: 0.06, ContextMS: 5e-5, PrefillMS: 0.05, AttentionMS: 1e-6}
-	if _, err = FitCosts(runs(t, fast, 0, 1), fitOptions("linear")); !errors.As(err, &tooFast) || !strings.Contains(err.Error(), "read of the weights") {
+	if _, err = FitCosts(runs(t, fast, 0, 1), o); !errors.As(err, &tooFast) || !strings.Contains(err.Error(), "read of the weights") {
 		t.Errorf("error %v, want a refusal of 4 ms a step", err)
 	}
 }

@@ -13,10 +13,7 @@ import (
 // their origins and the facts of the bench.
 func TestWritePreset(t *testing.T) {
 	for _, form := range FitForms() {
-		f, err := FitCosts(runs(t, trueCosts[form], 0, 1), fitOptions(form))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := exactFit(t, form)
 		var text bytes.Buffer
 		if err := f.WritePreset(&text); err != nil {
 			t.Fatal(err)
