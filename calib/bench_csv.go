@@ -194,8 +194,8 @@ func parseNumber(text string) (float64, error) {
 
 // Bounds that an honest bench keeps: a wrong unit of time breaks them first.
 const (
-	maxTokens          = 1e8
-	maxClients         = 1e5
+	maxTokens          = 1e7
+	maxClients         = 1e4
 	minTPOTMS          = 0.2 // no large model decodes at 5,000 tokens a second
 	maxTPOTMS          = 1e5
 	minTTFTMS          = 0.5

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // BenchFormat is a kind of bench file.
@@ -147,6 +149,7 @@ func ReadBenches(paths []string, o BenchOptions) (*Bench, error) {
 		all.Steps = append(all.Steps, b.Steps...)
 		all.Notes = append(all.Notes, b.Notes...)
 	}
+	all.dropRepeats()
 	return all, nil
 }
 
@@ -163,6 +166,13 @@ func (b *Bench) last() int {
 func readBench(name string, r io.Reader, o BenchOptions) (*Bench, error) {
 	const sniffed = 64 << 10
 	in := bufio.NewReaderSize(r, sniffed)
+	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, badBench("%s:1: damaged gzip data, wanted a bench", name)
+		}
+		in = bufio.NewReaderSize(z, sniffed)
+	}
 	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		in.Discard(3)
 	}
@@ -187,7 +197,30 @@ func readBench(name string, r io.Reader, o BenchOptions) (*Bench, error) {
 	for i := range s.Rows {
 		s.Rows[i].describe(o.Describe)
 	}
+	s.dropRepeats()
 	return &s.Bench, nil
+}
+
+// dropRepeats leaves out runs that repeat another in every figure: a copy of a
+// run is no second measurement and would make a fit look surer than it is.
+func (b *Bench) dropRepeats() {
+	first := map[string]int{}
+	var copies []string
+	b.Rows = slices.DeleteFunc(b.Rows, func(r BenchRow) bool {
+		line := r.Line
+		r.Line = 0
+		key := fmt.Sprintf("%#v", r) // NaN is no key of a map by itself
+		at, again := first[key]
+		if again {
+			copies = append(copies, fmt.Sprintf("%d (as %d)", line, at))
+		} else {
+			first[key] = line
+		}
+		return again
+	})
+	if copies != nil {
+		b.Notes = append(b.Notes, fmt.Sprintf("left out, as they repeat another run in every figure: lines %s", shortList(copies)))
+	}
 }
 
 // detect settles the format.
@@ -209,6 +242,9 @@ func (s *benchSource) detect(head []byte) error {
 	}
 	if len(fits) != 1 {
 		first, _, _ := bytes.Cut(head, []byte("\n"))
+		if other := strings.NewReplacer(";", ",", "\t", ",").Replace(string(first)); sniffRowsCSV([]byte(other)) || sniffStepsCSV([]byte(other)) {
+			return badBench("%s:1: read %s, wanted commas between the columns", s.File, cut(string(first)))
+		}
 		return badBench("%s:1: read %s, wanted a bench of one of the formats %s", s.File, cut(strings.TrimSpace(string(first))), wanted)
 	}
 	s.Format = fits[0]

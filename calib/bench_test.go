@@ -1,12 +1,15 @@
 package calib
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // goodBenches is a small bench of each format, as tests change it.
@@ -77,7 +80,7 @@ func TestReadClosedLoop(t *testing.T) {
 
 func TestReadVLLM(t *testing.T) {
 	text := goodBenches["vllm-bench-serve"]
-	b, err := readBench("b", strings.NewReader(text+text), BenchOptions{Describe: Setup{GPU: "H100", TensorParallel: 2, Model: "other"}})
+	b, err := readBench("b", strings.NewReader(text+strings.Replace(text, `"duration": 2.0`, `"duration": 2.1`, 1)), BenchOptions{Describe: Setup{GPU: "H100", TensorParallel: 2, Model: "other"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,6 +182,7 @@ func TestBadFiles(t *testing.T) {
 		{write("header", header), "", "header:1: no measured run"},
 		{write("text", "hello,world\n"), "", `text:1: read "hello,world", wanted a bench of one of the formats closed-loop-csv, guidellm`},
 		{write("json", `{"a": 1}`), "", "wanted a bench of one of the formats"},
+		{write("semicolons", strings.ReplaceAll(goodBenches["step-log-csv"], ",", ";")), "", "semicolons:1: read \"prefill_tokens;decode_se...\", wanted commas"},
 		{write("zero", "\x00\x00"), "", "wanted a bench"},
 		{write("good", goodBenches["guidellm"]), "csv", "--format csv: wanted one of"},
 	} {
@@ -189,9 +193,26 @@ func TestBadFiles(t *testing.T) {
 	if _, err := ReadBenches([]string{write("a", goodBenches["guidellm"]), write("b", goodBenches["step-log-csv"])}, BenchOptions{}); err == nil {
 		t.Error("runs and steps are read as one bench")
 	}
-	b, err := ReadBenches([]string{write("a", goodBenches["vllm-bench-serve"]), write("b", goodBenches["vllm-bench-serve"])}, BenchOptions{})
+	one := goodBenches["vllm-bench-serve"]
+	two := strings.Replace(one, `"duration": 2.0`, `"duration": 2.1`, 1)
+	b, err := ReadBenches([]string{write("a", one), write("b", two)}, BenchOptions{})
 	if err != nil || len(b.Rows) != 2 || b.Rows[0].Line == b.Rows[1].Line {
 		t.Errorf("two files: %+v, %v", b, err)
+	}
+	b, err = ReadBenches([]string{write("a", one), write("b", one)}, BenchOptions{})
+	if err != nil || len(b.Rows) != 1 || !strings.Contains(strings.Join(b.Notes, "\n"), "repeat another run in every figure: lines 2 (as 1)") {
+		t.Errorf("a file and its copy: %+v, %v", b, err)
+	}
+	var z bytes.Buffer
+	zip := gzip.NewWriter(&z)
+	if _, err := zip.Write([]byte(one)); err != nil || zip.Close() != nil {
+		t.Fatal(err)
+	}
+	if b, err = ReadBench(write("a.json.gz", z.String()), BenchOptions{}); err != nil || len(b.Rows) != 1 {
+		t.Errorf("packed: %+v, %v", b, err)
+	}
+	if _, err = ReadBench(write("a.json.gz", z.String()[:z.Len()/2]), BenchOptions{}); err == nil || !strings.Contains(err.Error(), "a.json.gz:") {
+		t.Errorf("half a packed file: %v", err)
 	}
 }
 

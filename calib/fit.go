@@ -56,9 +56,9 @@ func (o FitOptions) Check() error {
 type Coefficient struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	// Lo and Hi bound the 99 % interval.
-	Lo float64 `json:"lo"`
-	Hi float64 `json:"hi"`
+	// Lo and Hi bound the 99 % interval; without a bound if rows are too few.
+	Lo results.Float `json:"lo"`
+	Hi results.Float `json:"hi"`
 	// Untold is what stands for a number that the rows do not tell; it then has no
 	// interval. Empty if they do.
 	Untold string `json:"untold,omitempty"`
@@ -224,6 +224,9 @@ func (f *fitter) enough(g Group) error {
 	for _, r := range g.Rows {
 		if math.IsNaN(r.TPOTMean) || math.IsNaN(r.TTFTMean) {
 			return badBench("%s:%d: read a run of one output token, which has no TPOT; wanted at least 2 output tokens", g.File, r.Line)
+		}
+		if _, err := rowSource(r.With(f.opt.Facts), f.opt.Seed); err != nil {
+			return badBench("%s:%d: %v", g.File, r.Line, err)
 		}
 	}
 	return nil

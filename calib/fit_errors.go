@@ -23,8 +23,14 @@ func (f *fitter) report(p params) {
 	}
 	f.fit.Error = mape(f.fit.Rows)
 	slices.SortStableFunc(f.fit.Rows, func(a, b RowError) int { return a.Line - b.Line })
+	if e := f.fit.Error.TPOT; e > poorFit {
+		f.warn("the rows are %.0f %% off the fit on average: they are not of one engine, or not as this cost model has it", 100*e)
+	}
 	f.warnOfLoad()
 }
+
+// poorFit is a mean error of TPOT of which a reader must hear.
+const poorFit = 0.1
 
 // rowErrors puts the fit beside measured rows; without simulation it has a TPOT
 // only.

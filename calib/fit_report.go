@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"cacheroute/results"
 )
 
 // design is the equations of the fit around p, a column for each parameter.
@@ -249,7 +251,7 @@ func jackknife(q problem, each int, bound float64) []float64 {
 // setCoefficients notes the parameters with their intervals.
 func (f *fitter) setCoefficients(p params, half []float64) {
 	for j, name := range f.names() {
-		c := Coefficient{Name: name, Value: p[j], Lo: math.Max(0, p[j]-half[j]), Hi: p[j] + half[j]}
+		c := Coefficient{Name: name, Value: p[j], Lo: results.Float(math.Max(0, p[j]-half[j])), Hi: results.Float(p[j] + half[j])}
 		if !f.told(j) || f.byPrior(j) {
 			c.Untold, c.Lo, c.Hi = f.untold(j), 0, 0
 		}

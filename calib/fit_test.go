@@ -79,7 +79,7 @@ func recovered(t *testing.T, f *Fit, within float64) {
 	t.Helper()
 	for _, c := range f.Coefficients {
 		want := trueValues[f.Form][c.Name]
-		if within > 0 && !(math.Abs(c.Value-want) <= within*want) || !(c.Lo <= want && want <= c.Hi) && within == 0 {
+		if within > 0 && !(math.Abs(c.Value-want) <= within*want) || !(float64(c.Lo) <= want && want <= float64(c.Hi)) && within == 0 {
 			t.Errorf("%s: %s = %.6g in [%.4g, %.4g], the data were made with %.6g", f.Form, c.Name, c.Value, c.Lo, c.Hi, want)
 		}
 	}

@@ -99,7 +99,7 @@ func Validate(p *Preset, b *Bench, o ValidateOptions) (*Validation, error) {
 		s, err := SimulateRow(cfg, overhead, c.row, o.Seed)
 		switch {
 		case err != nil:
-			return nil, badBench("%s:%v", b.File, err)
+			return nil, badBench("%s:%d: %v", b.File, r.Line, err)
 		case s.Completed == 0:
 			c.Failed = "its prompts need more KV blocks than there are"
 		case s.Refused > 0:

@@ -44,7 +44,7 @@ func SimulateRow(cfg engine.Config, overhead clock.Time, row BenchRow, seed uint
 	cfg = row.engine(cfg)
 	s, err := simulateOn(cfg, overhead, row, seed)
 	if err != nil {
-		return s, fmt.Errorf("line %d: %w", row.Line, err)
+		return s, err
 	}
 	s.FreeTTFTMean = s.TTFTMean
 	capacity := float64(cfg.Blocks) * float64(cfg.BlockTokens)
@@ -52,7 +52,7 @@ func SimulateRow(cfg engine.Config, overhead clock.Time, row BenchRow, seed uint
 		cfg.Blocks = row.Concurrency * (int(row.Input.Max+row.Output.Max)/cfg.BlockTokens + 2)
 		free, err := simulateOn(cfg, overhead, row, seed)
 		if err != nil {
-			return s, fmt.Errorf("line %d: %w", row.Line, err)
+			return s, err
 		}
 		s.FreeTTFTMean = free.TTFTMean
 	}

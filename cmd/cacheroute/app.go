@@ -99,6 +99,27 @@ func (a *app) body(do func(ctx context.Context, args []string) error) func(*cobr
 	}
 }
 
+// interruptible runs work that does not look at ctx: when ctx ends it is left
+// behind, and the program with it.
+func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := work()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, errors.New("interrupted")
+	}
+}
+
 // one wants a single argument.
 func one(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

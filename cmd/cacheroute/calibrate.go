@@ -63,11 +63,11 @@ file are fitted one after the other.`,
 	c.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of the drawn lengths")
 	c.Flags().StringVar(&f.out, "out", "", "write the preset to this file (default: to standard output, after the report)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the fits as JSON and nothing else to standard output")
-	c.RunE = a.body(func(_ context.Context, args []string) error { return a.calibrate(args, f) })
+	c.RunE = a.body(func(ctx context.Context, args []string) error { return a.calibrate(ctx, args, f) })
 	return c
 }
 
-func (a *app) calibrate(paths []string, f *calibrateFlags) error {
+func (a *app) calibrate(ctx context.Context, paths []string, f *calibrateFlags) error {
 	f.fit.Refine = !f.noRefine
 	if err := f.fit.Check(); err != nil {
 		return scenarios.Badf("--%v", err)
@@ -86,7 +86,7 @@ func (a *app) calibrate(paths []string, f *calibrateFlags) error {
 	var fits []*calib.Fit
 	var refused []error
 	for _, g := range groups {
-		fit, err := calib.FitCosts(g, f.fit)
+		fit, err := interruptible(ctx, func() (*calib.Fit, error) { return calib.FitCosts(g, f.fit) })
 		var fast *calib.TooFast
 		if errors.As(err, &fast) {
 			refused = append(refused, fmt.Errorf("%s: %w", g.Setup, err))

@@ -47,11 +47,11 @@ are left out and counted.`,
 	if err := c.MarkFlagRequired("preset"); err != nil {
 		panic(err)
 	}
-	c.RunE = a.body(func(_ context.Context, args []string) error { return a.validate(args[0], f) })
+	c.RunE = a.body(func(ctx context.Context, args []string) error { return a.validate(ctx, args[0], f) })
 	return c
 }
 
-func (a *app) validate(path string, f *validateFlags) error {
+func (a *app) validate(ctx context.Context, path string, f *validateFlags) error {
 	if err := f.facts.Check(); err != nil {
 		return scenarios.Badf("%v", err)
 	}
@@ -67,7 +67,9 @@ func (a *app) validate(path string, f *validateFlags) error {
 	if err != nil {
 		return badBench(err)
 	}
-	v, err := calib.Validate(preset, bench, calib.ValidateOptions{Want: want, Facts: f.facts, Seed: f.seed})
+	v, err := interruptible(ctx, func() (*calib.Validation, error) {
+		return calib.Validate(preset, bench, calib.ValidateOptions{Want: want, Facts: f.facts, Seed: f.seed})
+	})
 	if err != nil {
 		return badBench(err)
 	}
