@@ -71,7 +71,7 @@ func sniffGuideLLM(head []byte) bool {
 func readGuideLLM(s *benchSource) error {
 	return readJSON(s, func(line int, f *guideFile) {
 		if f.Metadata.Version != 2 {
-			s.bad(line, "metadata.version: read %g, wanted 2", f.Metadata.Version)
+			s.bad(line, "metadata.version: read %g, wanted 2: other versions of GuideLLM lay out their times otherwise", f.Metadata.Version)
 			return
 		}
 		for i := range f.Benchmarks {

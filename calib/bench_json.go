@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -37,18 +38,24 @@ func (n *newlines) line(offset int64) int {
 }
 
 // readJSON decodes the JSON values of a stream one by one into new records and
-// gives each with its line. What a record has no field for, such as prompts and
+// gives each with its line; a list stands for its values. What a record has no field for, such as prompts and
 // answers, is skipped while it is read and never held.
 func readJSON[T any](s *benchSource, use func(line int, record *T)) error {
 	lines := &newlines{in: s.in}
 	d := jsontext.NewDecoder(lines)
 	for {
-		if d.PeekKind() == 0 {
+		switch d.PeekKind() {
+		case 0:
 			err := skipped(d)
 			if err == io.EOF {
 				return nil
 			}
 			return jsonMistake(s, lines, err)
+		case '[', ']':
+			if err := skipped(d); err != nil {
+				return jsonMistake(s, lines, err)
+			}
+			continue
 		}
 		record := new(T)
 		start := lines.line(d.InputOffset() + 1) // past the newline after the value before
@@ -59,7 +66,7 @@ func readJSON[T any](s *benchSource, use func(line int, record *T)) error {
 	}
 }
 
-// skipped returns why no value follows.
+// skipped reads a token, or returns why none follows.
 func skipped(d *jsontext.Decoder) error {
 	_, err := d.ReadToken()
 	return err
@@ -78,10 +85,10 @@ func jsonMistake(s *benchSource, lines *newlines, err error) error {
 		if p := string(syntactic.JSONPointer); p != "" {
 			where = cut(p) + ": "
 		}
-		return badBench("%s:%d: %sread damaged JSON, wanted a result of a bench", s.File, lines.line(syntactic.ByteOffset), where)
+		return badBench("%s:%d: %sread damaged JSON, wanted a result of a bench (JSON has no NaN or Infinity)", s.File, lines.line(syntactic.ByteOffset), where)
 	case errors.As(err, &semantic):
-		return badBench("%s:%d: %s: read a %s, wanted %s", s.File, lines.line(semantic.ByteOffset),
-			strings.TrimPrefix(string(semantic.JSONPointer), "/"), semantic.JSONKind, jsonWanted(semantic))
+		where := strings.Trim(string(semantic.JSONPointer), "/")
+		return badBench("%s:%d: %s: read a %s, wanted %s", s.File, lines.line(semantic.ByteOffset), cmp.Or(where, "a value"), semantic.JSONKind, jsonWanted(semantic))
 	}
 	return badBench("%s: %v", s.File, err)
 }

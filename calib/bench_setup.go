@@ -82,10 +82,14 @@ func (s Setup) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// fits tells whether the setup has every field that want gives, case aside.
+// modelName is a model without the organisation that publishes it.
+func modelName(model string) string { return model[strings.LastIndexByte(model, '/')+1:] }
+
+// fits tells whether the setup has every field that want gives, case and a
+// model's organisation aside.
 func (s Setup) fits(want Setup) bool {
 	same := func(have, want string) bool { return want == "" || strings.EqualFold(have, want) }
-	return same(s.Model, want.Model) && same(s.Engine, want.Engine) && same(s.EngineVersion, want.EngineVersion) &&
+	return same(modelName(s.Model), modelName(want.Model)) && same(s.Engine, want.Engine) && same(s.EngineVersion, want.EngineVersion) &&
 		same(s.GPU, want.GPU) && same(s.Precision, want.Precision) && (want.TensorParallel == 0 || s.TensorParallel == want.TensorParallel)
 }
 

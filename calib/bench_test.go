@@ -92,6 +92,10 @@ func TestReadVLLM(t *testing.T) {
 	if !strings.Contains(strings.Join(b.Notes, "\n"), "2 failed requests") {
 		t.Errorf("notes %q do not tell of the failed requests", b.Notes)
 	}
+	if list, err := readBench("b", strings.NewReader("["+text+",\n"+strings.Replace(text, `"vllm"`, `"openai-chat"`, 1)+"]"), BenchOptions{}); err != nil ||
+		len(list.Rows) != 2 || list.Rows[0].Engine != "vllm" || list.Rows[1].Engine != "" {
+		t.Errorf("a list of results: %+v, %v", list, err)
+	}
 	plain := text[:strings.Index(text, `"input_lens"`)]
 	b, err = readBench("b", strings.NewReader(strings.TrimRight(plain, ", \n")+"}"), BenchOptions{})
 	if err != nil || b.Rows[0].TTFTMean != 0.15 || b.Rows[0].Input.Known != LengthsMean {
@@ -142,6 +146,10 @@ func TestBadBench(t *testing.T) {
 		{"vllm-bench-serve", `"duration": 2.0`, `"duration": 0.02`, "requests in flight (throughput times mean latency), wanted at most max_concurrency = 2"},
 		{"vllm-bench-serve", `"mean_tpot_ms": 20.0`, `"mean_tpot_ms": NaN`, "bench:3: "},
 		{"vllm-bench-serve", `, "connection reset"]}`, "", "bench:5: the file ends inside a JSON value"},
+		{"vllm-bench-serve", `"itls": [[0.02]`, `"itls": [[-0.02]`, "bench:1: request 0 of itls: read -0.02, wanted times of at least 0"},
+		{"vllm-bench-serve", `"total_input_tokens": 1000`, `"total_input_tokens": 1e14`, "bench:1: total_input_tokens: read 5e+13 tokens a request"},
+		{"vllm-bench-serve", `{"date"`, `"text", {"date"`, "bench:1: a value: read a string, wanted a mapping"},
+		{"closed-loop-csv", "128,32,", "128,100000,", `bench:3: concurrency: read "100000", wanted a number from 1 to 10000`},
 		{"guidellm", `"version": 2`, `"version": 1`, "bench:1: metadata.version: read 1, wanted 2"},
 		{"guidellm", `1700000000.1,`, `1600000000.1,`, "bench:1: benchmark 1: successful request 1: times out of order"},
 		{"guidellm", `"last_token_iteration": 1700000000.2, `, "", "bench:1: benchmark 1: successful request 1: a time is missing"},

@@ -3,6 +3,7 @@ package calib
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -82,6 +83,15 @@ func (r *vllmResult) row(s *benchSource, line int) (BenchRow, bool) {
 	}
 	row := r.plain()
 	row.Line = line
+	for _, l := range []struct {
+		name string
+		mean float64
+	}{{"total_input_tokens", row.Input.Mean}, {"total_output_tokens", row.Output.Mean}} {
+		if !(l.mean >= 1 && l.mean <= maxTokens) {
+			s.bad(line, "%s: read %g tokens a request, wanted 1 to %g", l.name, l.mean, maxTokens)
+			return BenchRow{}, false
+		}
+	}
 	if r.TTFTs != nil || r.Errors != nil {
 		r.detail(s, line, &row)
 	}
@@ -108,7 +118,7 @@ func (r *vllmResult) checkLoop(s *benchSource, line int) {
 func (r *vllmResult) plain() BenchRow {
 	n := *r.Completed
 	row := BenchRow{
-		Model: r.Model, Engine: r.Backend, EngineVersion: words(r.EngineVersion), GPU: words(r.GPU), Precision: words(r.Precision),
+		Model: r.Model, Engine: r.engine(), EngineVersion: words(r.EngineVersion), GPU: words(r.GPU), Precision: words(r.Precision),
 		Input: onlyMean(*r.Input / n), Output: onlyMean(*r.Output / n),
 		Concurrency: int(*r.Clients), Requests: int(n), TTFTMean: *r.TTFT / 1e3, TPOTMean: *r.TPOT / 1e3,
 		RequestsPerS: n / *r.Duration, OutputTokensPerS: *r.Output / *r.Duration,
@@ -138,6 +148,10 @@ func (r *vllmResult) detail(s *benchSource, line int, row *BenchRow) {
 			continue // its slot holds zeros, not measurements
 		}
 		in, out, ttft := r.InputLens[i], r.OutputLens[i], r.TTFTs[i]
+		if len(r.ITLs[i]) > 0 && !(slices.Min(r.ITLs[i]) >= 0) {
+			s.bad(line, "request %d of itls: read %g, wanted times of at least 0", i, slices.Min(r.ITLs[i]))
+			return
+		}
 		if !(in >= 1 && in <= maxTokens && out >= 1 && out <= maxTokens && ttft > 0) {
 			s.bad(line, "request %d of the arrays: read %g input tokens, %g output tokens, TTFT %g, wanted positive numbers or an error", i, in, out, ttft)
 			return
@@ -168,6 +182,14 @@ func (r *vllmResult) checkLittle(s *benchSource, line int, row BenchRow) {
 	if !(flying <= 1.1*float64(row.Concurrency)) {
 		s.bad(line, "read %.4g requests in flight (throughput times mean latency), wanted at most max_concurrency = %d: is a unit wrong?", flying, row.Concurrency)
 	}
+}
+
+// engine is what the client spoke to; the API of OpenAI is that of many engines.
+func (r *vllmResult) engine() string {
+	if strings.HasPrefix(r.Backend, "openai") {
+		return ""
+	}
+	return r.Backend
 }
 
 // words is a JSON value as plain text; empty if it is not there.

@@ -3,6 +3,7 @@ package calib
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -231,6 +232,32 @@ func TestOneShape(t *testing.T) {
 	}
 	if untold == 0 || !strings.Contains(strings.Join(f.Warnings, "\n"), "one shape") {
 		t.Errorf("%d coefficients called untold, warnings %q", untold, f.Warnings)
+	}
+}
+
+// TestPoorFit: rows that no engine can have made get a warning, and figures that
+// JSON can say.
+func TestPoorFit(t *testing.T) {
+	g := runs(t, trueCosts["linear"], 0, 1)
+	for i := range g.Rows {
+		g.Rows[i].TPOTMean *= []float64{0.75, 1.3}[i%2]
+	}
+	o := fitOptions("linear")
+	o.Refine = false
+	f, err := FitCosts(g, o)
+	var tooFast *TooFast
+	if err != nil && !errors.As(err, &tooFast) {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(f.Warnings, "\n"), "off the fit on average") {
+		t.Errorf("errors %+v, warnings %q", f.Error, f.Warnings)
+	}
+	g.Rows = g.Rows[1:4]
+	if f, err = FitCosts(g, o); err != nil && !errors.As(err, &tooFast) {
+		t.Fatal(err)
+	}
+	if err := FitsJSON(io.Discard, []*Fit{f}); err != nil {
+		t.Errorf("a fit of three rows: %v", err)
 	}
 }
 

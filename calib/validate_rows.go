@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // or fills in what f does not know.
@@ -65,13 +66,19 @@ func (v *Validation) warnOfSetup(preset string, of, rows Setup) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("preset %s does not say of which model and hardware it is; the runs are of %s", preset, rows))
 		return
 	}
-	for _, f := range []struct{ name, preset, rows string }{
-		{"model", of.Model, rows.Model}, {"gpu", of.GPU, rows.GPU}, {"tensor_parallel", fmt.Sprint(of.TensorParallel), fmt.Sprint(rows.TensorParallel)},
-		{"precision", of.Precision, rows.Precision}, {"engine", of.Engine, rows.Engine}, {"engine_version", of.EngineVersion, rows.EngineVersion},
-	} {
-		if said := f.preset != "" && f.preset != "0"; said && !(Setup{Model: f.rows}).fits(Setup{Model: f.preset}) {
-			v.Warnings = append(v.Warnings, fmt.Sprintf("preset %s is for %s %s, the runs say %q", preset, f.name, f.preset, f.rows))
+	var unsaid []string
+	ran := rows.fields()
+	for i, f := range of.fields() {
+		switch said := ran[i].value; {
+		case f.value == "":
+		case said == "":
+			unsaid = append(unsaid, f.column)
+		case !strings.EqualFold(modelName(said), modelName(f.value)) || f.column != "model" && !strings.EqualFold(said, f.value):
+			v.Warnings = append(v.Warnings, fmt.Sprintf("preset %s is for %s %s, the runs say %q", preset, f.column, f.value, said))
 		}
+	}
+	if unsaid != nil {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the runs do not say %s: they are taken for those of the preset (--describe says it)", strings.Join(unsaid, ", ")))
 	}
 }
 

@@ -219,6 +219,10 @@ func TestValidateSetup(t *testing.T) {
 	if v := validated(t, p, other, ValidateOptions{}); len(v.Rows) != 10 || len(v.Warnings) != 1 {
 		t.Errorf("one other setup: %d runs, warnings %v", len(v.Rows), v.Warnings)
 	}
+	said := ideal(t, p, Setup{Model: "org/m"})
+	if v := validated(t, p, said, ValidateOptions{}); len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "the runs do not say gpu, tensor_parallel: ") {
+		t.Errorf("runs that say the model alone: warnings %v", v.Warnings)
+	}
 	p.Bench.Setup = Setup{}
 	if _, err := Validate(p, both, ValidateOptions{Facts: NoFacts}); err == nil || !strings.Contains(err.Error(), "both.csv: 2 setups fit preset ideal") {
 		t.Errorf("a preset that fits two setups: error %v", err)

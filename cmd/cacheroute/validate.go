@@ -12,13 +12,14 @@ import (
 
 // validateFlags are the flags of validate.
 type validateFlags struct {
-	preset string
-	only   string
-	format string
-	json   bool
-	page   string
-	facts  calib.Facts
-	seed   uint64
+	preset   string
+	only     string
+	describe string
+	format   string
+	json     bool
+	page     string
+	facts    calib.Facts
+	seed     uint64
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -37,6 +38,7 @@ are left out and counted.`,
 	}
 	c.Flags().StringVar(&f.preset, "preset", "", "preset, by name or file (required)")
 	c.Flags().StringVar(&f.only, "only", "", "use the runs of this setup: model=...,tensor_parallel=... (default: that of the preset)")
+	c.Flags().StringVar(&f.describe, "describe", "", "what BENCH does not say of its runs: model=...,gpu=...,tensor_parallel=...,precision=...")
 	c.Flags().StringVar(&f.format, "format", "", "format of BENCH (default: known from its content)")
 	c.Flags().Float64Var(&f.facts.LengthRatio, "length-ratio", 0, "shortest length over longest, where BENCH does not say (0: as the preset says)")
 	c.Flags().IntVar(&f.facts.RequestsPerClient, "requests-per-client", 0, "requests of a client, where BENCH does not say (0: as the preset says)")
@@ -59,11 +61,15 @@ func (a *app) validate(ctx context.Context, path string, f *validateFlags) error
 	if err != nil {
 		return scenarios.Badf("--only: %v", err)
 	}
+	describe, err := calib.ParseSetup(f.describe)
+	if err != nil {
+		return scenarios.Badf("--describe: %v", err)
+	}
 	preset, err := calib.Load(f.preset)
 	if err != nil {
 		return scenarios.Badf("--preset: %v", err)
 	}
-	bench, err := calib.ReadBench(path, calib.BenchOptions{Format: f.format})
+	bench, err := calib.ReadBench(path, calib.BenchOptions{Format: f.format, Describe: describe})
 	if err != nil {
 		return badBench(err)
 	}
