@@ -104,7 +104,8 @@ func (f *fitter) holdOut(p params) params {
 		q := slices.Clone(p)
 		q[o] = 0
 		q, _ = g.refine(q, refineSteps)
-		if without, by := g.predictShapes(); score(without) < score(errors) {
+		needed := score(g.rowErrors(q, f.rows)) > overheadNeeded*score(f.rowErrors(p, f.rows))
+		if without, by := g.predictShapes(); !needed && score(without) < score(errors) {
 			f.note("no TTFT overhead: a fit without one predicts left-out shapes better than one with %.3g s", p[o]/1e3)
 			p, errors, shapes, f.keep = q, without, by, g.keep
 		}
@@ -116,6 +117,11 @@ func (f *fitter) holdOut(p params) params {
 	}
 	return p
 }
+
+// overheadNeeded is how many times larger the errors of a fit without a TTFT
+// overhead are where the rows show that there is one, whatever shapes that are
+// left out say: a few of them say little.
+const overheadNeeded = 1.5
 
 // score is an error by which fits are compared.
 func score(rows []RowError) float64 {

@@ -133,6 +133,31 @@ func TestRecoverFromRuns(t *testing.T) {
 	}
 }
 
+// TestRecoverFromTwoShapes: an engine unlike those of the other tests, in few
+// rows. A shape predicted from the other alone says nothing of the overhead, and
+// does not take it away.
+func TestRecoverFromTwoShapes(t *testing.T) {
+	truth := &engine.Linear{BaseMS: 30, SequenceMS: 0.01, ContextMS: 3e-4, PrefillMS: 0.2, AttentionMS: 1e-5}
+	cfg := engine.Config{BlockTokens: 16, Blocks: unlimitedBlocks, MaxBatchedTokens: 8192, MaxSeqs: 256, Cost: truth.Build()}
+	g := Group{Setup: Setup{Model: "unknown"}, Bench: Bench{File: "runs.csv"}}
+	for _, shape := range []Shape{{500, 200}, {8000, 100}} {
+		for _, clients := range []int{1, 4, 16} {
+			r := BenchRow{Line: len(g.Rows) + 2, Concurrency: clients, Requests: 6 * clients, Input: longest(float64(shape.Input), 0.8), Output: longest(float64(shape.Output), 0.8)}
+			s := simulate(t, cfg, 8*clock.Millisecond, r)
+			r.TTFTMean, r.TPOTMean, r.OutputTokensPerS = s.TTFTMean, s.TPOTMean, math.NaN()
+			g.Rows = append(g.Rows, r)
+		}
+	}
+	f, err := FitCosts(g, fitOptions("linear"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{30, 0.01, 3e-4, 0.2, 1e-5} {
+		near(t, f.Coefficients[i].Name, f.Coefficients[i].Value, want, 0.01)
+	}
+	near(t, "overhead", f.Overhead.Value, 0.008, 0.01)
+}
+
 // TestRegressionRecovers fits mean steps of the textbook form.
 func TestRegressionRecovers(t *testing.T) {
 	g := runs(t, trueCosts["linear"], 0, 1)
