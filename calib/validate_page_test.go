@@ -3,8 +3,10 @@ package calib
 import (
 	"bytes"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +87,19 @@ func TestValidatePageOfLittle(t *testing.T) {
 	steps := &Bench{File: "steps", Ran: log.Setup, Steps: log.Steps}
 	if page := pageOf(t, validated(t, p, steps, ValidateOptions{})); !strings.Contains(page, "Mean absolute error of a step") || strings.Contains(page, "Every run") {
 		t.Errorf("page of steps: %s", page)
+	}
+}
+
+// TestPlotTicks: each axis has a label, also between two round values.
+func TestPlotTicks(t *testing.T) {
+	for _, c := range []struct {
+		from, to float64
+		want     []float64
+	}{{9, 210, []float64{10, 20, 50, 100, 200}}, {261, 391, []float64{320}}, {1, 1e6, []float64{1, 10, 100, 1000, 1e4, 1e5, 1e6}}} {
+		p := plot{from: c.from, to: c.to}
+		if got := p.ticks(); !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a/b-1) < 1e-9 }) {
+			t.Errorf("from %v to %v: %v, want %v", c.from, c.to, got, c.want)
+		}
 	}
 }
 

@@ -122,6 +122,18 @@ func (p *plot) grid() {
 			Text: plotText{fmt.Sprintf("%.1f", plotLeft-6), fmt.Sprintf("%.1f", y+4), "end", fmt.Sprintf("%+.3g", 100*d)},
 		})
 	}
+	for _, value := range p.ticks() {
+		x := p.x(value)
+		p.Lines = append(p.Lines, plotLine{
+			Path: fmt.Sprintf("M%.1f %.1fV%.1f", x, plotTop, plotHeight-plotBottom),
+			Text: plotText{fmt.Sprintf("%.1f", x), fmt.Sprintf("%.1f", plotHeight-plotBottom+16), "middle", fmt.Sprintf("%.12g", value)},
+		})
+	}
+}
+
+// ticks are round measured values that leave room for their labels, or one near
+// the middle if there is none.
+func (p *plot) ticks() (all []float64) {
 	const apart = 40
 	last := math.Inf(-1)
 	for e := math.Floor(math.Log10(p.from)); e <= math.Log10(p.to); e++ {
@@ -129,13 +141,16 @@ func (p *plot) grid() {
 			value := m * math.Pow(10, e)
 			if x := p.x(value); value >= p.from && value <= p.to && x-last >= apart {
 				last = x
-				p.Lines = append(p.Lines, plotLine{
-					Path: fmt.Sprintf("M%.1f %.1fV%.1f", x, plotTop, plotHeight-plotBottom),
-					Text: plotText{fmt.Sprintf("%.1f", x), fmt.Sprintf("%.1f", plotHeight-plotBottom+16), "middle", fmt.Sprintf("%.12g", value)},
-				})
+				all = append(all, value)
 			}
 		}
 	}
+	if all == nil {
+		middle := math.Sqrt(p.from * p.to)
+		unit := math.Pow(10, math.Floor(math.Log10(middle))-1)
+		all = append(all, math.Round(middle/unit)*unit)
+	}
+	return all
 }
 
 // point draws a run: a circle, or a triangle at the edge that it lies beyond.
