@@ -31,6 +31,7 @@ type Collector struct {
 	untilEnd             bool           // rates are over the time until lastEnd
 	drift                *drift         // nil: intervals are not measured
 	apart                *byDestination // nil: destinations are not told apart
+	noHits               bool           // hits mean nothing
 
 	unsound      int64 // records that contradict themselves, of the window
 	firstUnsound Record
@@ -67,6 +68,10 @@ func NewCollector(w Window, keys, destinations, expect int) *Collector {
 // that wait for their answers.
 func (c *Collector) UntilDrained() { c.untilEnd = true }
 
+// HitsUnknown leaves all hits undefined: the workload does not say what prompts
+// share.
+func (c *Collector) HitsUnknown() { c.noHits = true }
+
 // Arrived counts an arrival. Each is to be told once, in order of time.
 func (c *Collector) Arrived(r *workload.Request) {
 	c.arrivedRun++
@@ -96,7 +101,7 @@ func (c *Collector) Add(rec *Record) {
 	for _, n := range rec.Hit {
 		hit += n
 	}
-	if rec.Admitted {
+	if rec.Admitted && !c.noHits {
 		b := c.timeline.at(rec.Arrival)
 		b.prompt += int64(rec.Prompt)
 		b.hit += int64(hit)
@@ -117,7 +122,7 @@ func (c *Collector) Add(rec *Record) {
 		c.apart.add(rec, hit)
 	}
 	c.preemptions += int64(rec.Preemptions)
-	if rec.Admitted {
+	if rec.Admitted && !c.noHits {
 		c.prompt += int64(rec.Prompt)
 		for k, n := range rec.Hit {
 			c.hit[k] += int64(n)

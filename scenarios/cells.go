@@ -188,6 +188,9 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if r.profiled(c) {
 		collector.ByDestination()
 	}
+	if r.trace != nil && !r.trace.HitsKnown() {
+		collector.HitsUnknown()
+	}
 	counted := &countedSource{source: source, ctx: ctx, tally: tally}
 	source = counted
 	if closed, ok := counted.source.(workload.Closed); ok {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"cacheroute/policies"
-	"cacheroute/workload"
 )
 
 // Bounds that keep a study from asking for absurd time or memory.
@@ -87,7 +86,11 @@ func (s *Study) checkFleet(c *checker) {
 func (s *Study) checkWorkload(c *checker) {
 	if t := s.Workload.Trace; t != nil {
 		c.want(t.File != "", "workload.trace.file: missing")
-		c.within("workload.trace.block_tokens", float64(t.BlockTokens), 0, workload.MaxTokens)
+		o := t.Options()
+		for _, err := range o.Check() {
+			c.under("workload.trace", err)
+		}
+		c.under("workload.trace.prompt", t.Prompt.Check())
 		return
 	}
 	if s.Workload.Synthetic.Keys.Spec == nil {

@@ -11,6 +11,7 @@ import (
 	"cacheroute/calib"
 	"cacheroute/engine"
 	"cacheroute/workload"
+	"cacheroute/workload/trace"
 )
 
 // Entry is one thing that a study can name.
@@ -51,7 +52,7 @@ func entries[T abouter](table map[string]func() T) []Entry {
 // formatEntries lists the traces that replay reads, then the benches that
 // calibrate and validate read.
 func formatEntries() []Entry {
-	all := entries(workload.TraceFormats)
+	all := entries(trace.Formats)
 	for i := range all {
 		all[i].About = "trace: " + all[i].About
 	}

@@ -14,12 +14,7 @@ const lowCoverage = 0.9
 
 // doubts collects what the reader of the results should know about the study.
 func (r *Runner) doubts() error {
-	if r.trace != nil {
-		if h := r.trace.Header(); 2*h.Figures.Keys > h.RowsKept {
-			r.Notices = append(r.Notices, fmt.Sprintf("trace: %d keys for %d requests (key rule %s): most keys come once, so no policy by key can help; see --key prefix:DEPTH",
-				h.Figures.Keys, h.RowsKept, h.KeyRule))
-		}
-	}
+	r.traceDoubts()
 	objective := slices.Min(r.Study.Measure.SLOs)
 	for i := range r.Study.Policies {
 		if p, ok := r.Study.Policies[i].Spec.(*policies.DualMap); ok && p.Theta > objective {
@@ -28,6 +23,32 @@ func (r *Runner) doubts() error {
 		}
 	}
 	return r.coverage()
+}
+
+// traceDoubts are those of a recorded workload.
+func (r *Runner) traceDoubts() {
+	if r.trace == nil {
+		return
+	}
+	h := r.trace.Header()
+	add := func(format string, args ...any) {
+		r.Notices = append(r.Notices, "trace: "+fmt.Sprintf(format, args...))
+	}
+	for _, text := range h.Notes {
+		add("%s", text)
+	}
+	if 2*h.Figures.Keys > h.RowsKept {
+		add("%d keys for %d requests (key rule %s): most keys come once, so no policy by key can help; see --key prefix:DEPTH", h.Figures.Keys, h.RowsKept, h.KeyRule)
+	}
+	switch m := r.Study.Workload.Trace.Prompt; {
+	case !r.trace.HitsKnown():
+		add("it does not say what prompts share, so KV hits are unknown and every prompt is computed whole; workload.trace.prompt (--assume) states what they share")
+	case m != nil && h.Unknown > 0:
+		add("hits rest on the assumption that prompts share %v", m)
+	}
+	if text := h.SpeedWords(r.Study.LoadsQPS); text != "" && r.trace.HitsKnown() {
+		add("%s", text)
+	}
 }
 
 // coverage says which plans leave much of the traffic to the cold tail, and

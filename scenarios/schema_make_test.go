@@ -15,6 +15,7 @@ import (
 	"cacheroute/engine"
 	"cacheroute/policies"
 	"cacheroute/workload"
+	"cacheroute/workload/trace"
 )
 
 // generator makes the JSON Schema of a study. Types and ranges are those of the
@@ -74,7 +75,7 @@ func (g *generator) comment(t reflect.Type, field string) string {
 
 // units are told by the end of a field's name.
 var units = []struct{ suffix, unit string }{
-	{"_gb_s", "GB/s"}, {"_tflops", "TFLOP/s"}, {"_bytes", "bytes"}, {"_s", "seconds"}, {"_ms", "milliseconds"}, {"_qps", "requests/s"}, {"_tokens", "tokens"}, {"_p99_s", "seconds"},
+	{"_gb_s", "GB/s"}, {"_per_s", "1/s"}, {"_tflops", "TFLOP/s"}, {"_bytes", "bytes"}, {"_s", "seconds"}, {"_ms", "milliseconds"}, {"_qps", "requests/s"}, {"_tokens", "tokens"}, {"_p99_s", "seconds"},
 }
 
 func unitOf(name string) string {
@@ -254,8 +255,8 @@ func (g *generator) study() *jsonschema.Schema {
 	at(synthetic, "output_tokens").Not = &jsonschema.Schema{Const: 0}
 	anyRequired(g.parts["length.empirical"], []string{"file"}, []string{"values"})
 	setDefaults(at(recorded, "trace"), Trace{})
-	oneOf(at(recorded, "trace", "format"), entries(workload.TraceFormats))
-	at(recorded, "trace", "key").Pattern = `^(auto|none|prefix:[1-9][0-9]{0,6})$`
+	oneOf(at(recorded, "trace", "format"), entries(trace.Formats))
+	at(recorded, "trace", "key").Pattern = `^(auto|none|session|field|field:.+|prefix:[1-9][0-9]{0,6})$`
 	traced := jsonschema.NewProperties()
 	traced.Set("workload", &jsonschema.Schema{Required: []string{"trace"}})
 	byStage := jsonschema.NewProperties()

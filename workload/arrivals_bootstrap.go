@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload/lines"
 )
 
 // BootstrapArrivals replays blocks of consecutive recorded gaps, each block
@@ -41,10 +42,10 @@ func (b *BootstrapArrivals) Check() error {
 // Build implements ArrivalSpec.
 func (b *BootstrapArrivals) Build() (ArrivalProcess, error) {
 	var gaps []float64
-	err := readLines(b.File, func(line []byte) error {
+	err := lines.Each(b.File, func(line []byte) error {
 		gap, err := strconv.ParseFloat(string(line), 64)
 		if err != nil || !(gap >= 0 && gap <= 1e9) {
-			return fmt.Errorf("read %s, wanted a gap in seconds", excerpt(line))
+			return fmt.Errorf("read %s, wanted a gap in seconds", lines.Excerpt(line))
 		}
 		gaps = append(gaps, gap)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload/lines"
 )
 
 // StagedArrivals is a course of rates, scaled so that its mean over time equals
@@ -39,7 +40,7 @@ func (*StagedArrivals) About() string {
 // Check implements ArrivalSpec.
 func (s *StagedArrivals) Check() error {
 	if s.Spacing != "poisson" && s.Spacing != "constant" {
-		return fmt.Errorf("spacing: read %s, wanted poisson or constant", excerpt([]byte(s.Spacing)))
+		return fmt.Errorf("spacing: read %s, wanted poisson or constant", lines.Excerpt([]byte(s.Spacing)))
 	}
 	if len(s.Stages) == 0 {
 		return errors.New("stages: missing")

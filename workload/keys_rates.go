@@ -2,7 +2,6 @@ package workload
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cacheroute/workload/lines"
 )
 
 // RatesKeys reads the rate of each key from a file. Rates are relative here:
@@ -68,7 +69,7 @@ type Rates struct {
 // file with the columns key and rate; other columns are ignored. It refuses
 // repeated keys, and rates that are negative, not finite or all 0.
 func ReadRates(path string) (*Rates, error) {
-	f, err := openFile(path)
+	f, err := lines.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func ReadRates(path string) (*Rates, error) {
 	if string(magic[:]) == "PAR1" {
 		return readRatesParquet(path, f)
 	}
-	l, err := newLines(path, f)
+	l, err := lines.New(path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +101,13 @@ func (r *Rates) check(path string) (*Rates, error) {
 // add takes one row; what says how rows are counted ("line", "row").
 func (r *Rates) add(name string, rate float64, what string, number int) error {
 	if name == "" || len(name) > 1<<10 || !printable(name) {
-		return fmt.Errorf("read the key %s, wanted 1 to 1024 bytes of printable text", excerpt([]byte(name)))
+		return fmt.Errorf("read the key %s, wanted 1 to 1024 bytes of printable text", lines.Excerpt([]byte(name)))
 	}
 	if !(rate >= 0 && rate <= 1e100) {
 		return fmt.Errorf("read the rate %v, wanted a finite number of at least 0", rate)
 	}
 	if before, ok := r.seen[name]; ok {
-		return fmt.Errorf("read the key %s, which %s %d has already", excerpt([]byte(name)), what, before)
+		return fmt.Errorf("read the key %s, which %s %d has already", lines.Excerpt([]byte(name)), what, before)
 	}
 	if len(r.Names) == maxKeys {
 		return fmt.Errorf("wanted at most %d keys", maxKeys)
@@ -116,27 +117,27 @@ func (r *Rates) add(name string, rate float64, what string, number int) error {
 	return nil
 }
 
-func readRatesCSV(l *lines) (*Rates, error) {
+func readRatesCSV(l *lines.Reader) (*Rates, error) {
 	line, err := l.Next()
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s: the file is empty, wanted the header key,rate", l.path)
+		return nil, fmt.Errorf("%s: the file is empty, wanted the header key,rate", l.Path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	header, err := fields(line)
+	header, err := lines.Fields(line)
 	if err != nil {
 		return nil, l.Errorf("%w", err)
 	}
 	key, rate, columns := column(header, "key"), column(header, "rate"), len(header)
 	if key < 0 || rate < 0 {
-		return nil, l.Errorf("read %s, wanted a header with one column key and one column rate", excerpt(line))
+		return nil, l.Errorf("read %s, wanted a header with one column key and one column rate", lines.Excerpt(line))
 	}
 	r := &Rates{seen: map[string]int{}}
 	for {
 		line, err := l.Next()
 		if err == io.EOF {
-			return r.check(l.path)
+			return r.check(l.Path)
 		}
 		if err != nil {
 			return nil, err
@@ -144,14 +145,14 @@ func readRatesCSV(l *lines) (*Rates, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if err := r.addFields(line, key, rate, columns, l.number); err != nil {
+		if err := r.addFields(line, key, rate, columns, l.Number); err != nil {
 			return nil, l.Errorf("%w", err)
 		}
 	}
 }
 
 func (r *Rates) addFields(line []byte, key, rate, columns, number int) error {
-	row, err := fields(line)
+	row, err := lines.Fields(line)
 	if err != nil {
 		return err
 	}
@@ -160,23 +161,9 @@ func (r *Rates) addFields(line []byte, key, rate, columns, number int) error {
 	}
 	value, err := strconv.ParseFloat(strings.TrimSpace(row[rate]), 64)
 	if err != nil {
-		return fmt.Errorf("read the rate %s, wanted a finite number of at least 0", excerpt([]byte(row[rate])))
+		return fmt.Errorf("read the rate %s, wanted a finite number of at least 0", lines.Excerpt([]byte(row[rate])))
 	}
 	return r.add(strings.TrimSpace(row[key]), value, "line", number)
-}
-
-// fields splits one line of CSV. A quoted field cannot hold a line break, so
-// that a lost quote costs one line and not the rest of the file.
-func fields(line []byte) ([]string, error) {
-	if bytes.IndexByte(line, '"') < 0 {
-		return strings.Split(string(line), ","), nil
-	}
-	row, err := csv.NewReader(bytes.NewReader(line)).Read()
-	var pe *csv.ParseError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return row, err
 }
 
 // column finds the only column of a name, whatever its case; -1 if there is

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/parquet-go/parquet-go"
+
+	"cacheroute/workload/lines"
 )
 
 // rateRow is a row of a Parquet file of rates. Pointers tell a null from a 0.
@@ -31,7 +33,7 @@ func readRatesParquet(path string, f *os.File) (r *Rates, err error) {
 	}()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s", path, readFailure(err))
+		return nil, fmt.Errorf("%s: %s", path, lines.Failure(err))
 	}
 	pf, err := parquet.OpenFile(f, info.Size())
 	if err != nil {

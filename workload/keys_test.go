@@ -12,6 +12,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
+
+	"cacheroute/workload/lines"
+	"cacheroute/workload/share"
 )
 
 // near fails unless got is within tolerance of want.
@@ -56,8 +59,8 @@ func TestDefaultKeysReproduceTable6(t *testing.T) {
 	if k.Len() != 128824 {
 		t.Errorf("%d keys, wanted 128824", k.Len())
 	}
-	near(t, "Gini", Gini(k.Share), 0.756, 0.01)
-	near(t, "top 4 % share", TopShare(k.Share, 0.04), 0.47, 0.015)
+	near(t, "Gini", share.Gini(k.Share), 0.756, 0.01)
+	near(t, "top 4 % share", share.Top(k.Share, 0.04), 0.47, 0.015)
 	if k.Share[0] >= 0.003 {
 		t.Errorf("the top key has %v of the traffic, wanted below 0.003", k.Share[0])
 	}
@@ -104,7 +107,7 @@ func TestTopKeysAreTheSameKeysRenormalised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := TopShare(all.Share, 0.128)
+	held := share.Top(all.Share, 0.128)
 	for i := range top.Share {
 		near(t, top.Name(i), top.Share[i]*held, all.Share[i], 1e-12)
 		if top.Name(i) != all.Name(i) || top.Hash(i) != all.Hash(i) {
@@ -246,10 +249,10 @@ func TestRatesFileParquetErrors(t *testing.T) {
 }
 
 func TestGiniAndTopShare(t *testing.T) {
-	near(t, "Gini of equals", Gini([]float64{2, 2, 2}), 0, 1e-15)
-	near(t, "Gini of one in four", Gini([]float64{0, 8, 0, 0}), 0.75, 1e-15)
-	near(t, "top half", TopShare([]float64{1, 5, 2, 2}, 0.5), 0.7, 1e-15)
-	near(t, "top key", TopShare([]float64{1, 5, 2, 2}, 0), 0.5, 1e-15)
+	near(t, "Gini of equals", share.Gini([]float64{2, 2, 2}), 0, 1e-15)
+	near(t, "Gini of one in four", share.Gini([]float64{0, 8, 0, 0}), 0.75, 1e-15)
+	near(t, "top half", share.Top([]float64{1, 5, 2, 2}, 0.5), 0.7, 1e-15)
+	near(t, "top key", share.Top([]float64{1, 5, 2, 2}, 0), 0.5, 1e-15)
 	// The definition: mean absolute difference over twice the mean.
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Float64Range(0.001, 1000), 1, 20).Draw(t, "x")
@@ -260,8 +263,8 @@ func TestGiniAndTopShare(t *testing.T) {
 				diff += math.Abs(a - b)
 			}
 		}
-		if want := diff / (2 * float64(len(x)) * sum); math.Abs(Gini(x)-want) > 1e-9 {
-			t.Fatalf("Gini %v, wanted %v", Gini(x), want)
+		if want := diff / (2 * float64(len(x)) * sum); math.Abs(share.Gini(x)-want) > 1e-9 {
+			t.Fatalf("Gini %v, wanted %v", share.Gini(x), want)
 		}
 	})
 }
@@ -287,7 +290,7 @@ func FuzzReadRatesCSV(f *testing.F) {
 	f.Add([]byte("key,rate\na,-1"))
 	f.Add([]byte("\x1f\x8b\x08\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := newLines("f.csv", bytes.NewReader(data))
+		l, err := lines.New("f.csv", bytes.NewReader(data))
 		if err != nil {
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+
+	"cacheroute/workload/lines"
 )
 
 // EmpiricalLength draws from recorded lengths: those of a file with one length
@@ -93,10 +95,10 @@ func (e *empirical) Mean() float64 { return e.mean }
 
 func readLengths(path string) ([]int32, error) {
 	var values []int32
-	err := readLines(path, func(line []byte) error {
+	err := lines.Each(path, func(line []byte) error {
 		n, err := strconv.Atoi(string(line))
 		if err != nil || n < 1 || n > MaxTokens {
-			return fmt.Errorf("read %s, wanted a whole number of tokens from 1 to %d", excerpt(line), MaxTokens)
+			return fmt.Errorf("read %s, wanted a whole number of tokens from 1 to %d", lines.Excerpt(line), MaxTokens)
 		}
 		values = append(values, int32(n))
 		return nil

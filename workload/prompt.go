@@ -2,6 +2,8 @@ package workload
 
 import (
 	"fmt"
+
+	"cacheroute/workload/lines"
 )
 
 // PromptSpec describes prompts as the paper does (Appendix A.1): a template
@@ -55,7 +57,7 @@ func (p *PromptSpec) Check() error {
 		err = fmt.Errorf("variants: must be between 0 and %d, got %d", 1<<16, p.Variants)
 	}
 	if err == nil && p.Cycle != "" && p.Cycle != "listed" && p.Cycle != "shuffled" {
-		err = fmt.Errorf("cycle: read %s, wanted listed or shuffled", excerpt([]byte(p.Cycle)))
+		err = fmt.Errorf("cycle: read %s, wanted listed or shuffled", lines.Excerpt([]byte(p.Cycle)))
 	}
 	if err == nil && p.Thread != nil {
 		err = under("thread", first(

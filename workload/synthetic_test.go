@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload/share"
 )
 
 func lognormalLen(mean, sigma float64) Length {
@@ -239,8 +240,8 @@ func TestRealisedFiguresAreThoseAsked(t *testing.T) {
 	for key, rate := range rates {
 		near(t, fmt.Sprint("rate of key ", key), counts[key]/seconds, rate, 5*math.Sqrt(rate/seconds))
 	}
-	near(t, "Gini", Gini(counts), asked.Gini, 0.005)
-	near(t, "top key", TopShare(counts, 0), asked.TopShare, 0.003)
+	near(t, "Gini", share.Gini(counts), asked.Gini, 0.005)
+	near(t, "top key", share.Top(counts, 0), asked.TopShare, 0.003)
 	near(t, "prompt", prompt, asked.PromptTokens, 2)
 	near(t, "output", output, asked.OutputTokens, 1)
 }

@@ -3,44 +3,26 @@ package workload
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload/trace"
 )
 
-// TraceFormats is the table of trace formats that are read. A format is
-// recognised by the first line of a file or forced by its name.
-var TraceFormats = map[string]func() TraceFormat{
-	"mooncake": func() TraceFormat { return &mooncake{} },
-}
-
-// TraceFormat reads one file format into rows.
-type TraceFormat interface {
-	// About is one line for a list.
-	About() string
-	// Detect reports whether a file that begins with this line has the format.
-	Detect(line []byte) bool
-	// read gives all rows of the file to t and states the facts of the format
-	// in t.header.
-	read(in *lines, t *traceReader) error
-}
-
-// TraceOptions says how to read a trace.
+// TraceOptions says how to read a trace for replay.
 type TraceOptions struct {
-	Format      string // name in TraceFormats; "": from the content
-	Key         string // rule for the routing key: "prefix:<depth>", "none"; "" or "auto": see keyRule
-	BlockTokens int    // tokens of a recorded block; 0: the usual number of the format
-	SpreadTies  bool   // spread arrivals uniformly inside the resolution of the recording
-	Seed        uint64 // of the spreading
-	Force       bool   // accept an implausible rate or span
+	trace.Options
+	SpreadTies bool         // spread arrivals uniformly inside the resolution of the recording
+	Closed     bool         // a turn of a session waits for the answer before it
+	Prompt     *PromptModel // of prompts of which the trace says nothing; nil: they share nothing that is known
 }
 
 // Trace is a recorded workload in normal form, sorted by arrival. It is
-// immutable and safe for concurrent use.
+// immutable and safe for concurrent use. Of a request it keeps 32 bytes, 24 for
+// each stretch of prompt that it shares in a way of its own, and 24 for each
+// block that no earlier prompt had; a closed loop adds 12.
 type Trace struct {
 	header Header
 	rows   []traceRow
@@ -48,6 +30,11 @@ type Trace struct {
 	prompt []Segment // of all rows
 	hashes []uint64  // by key
 	counts []float64 // requests by key
+
+	closed bool
+	follow []int32 // closed: by row, the next turn of its session; -1: none
+	think  []int64 // closed: by row, microseconds from the answer before; absent: not known
+	roots  []int32 // closed: rows that wait for none
 }
 
 // traceRow is one request.
@@ -73,11 +60,35 @@ func (t *Trace) Header() Header { return t.header }
 // QPS is the recorded mean rate, (n-1)/span: the reciprocal of the mean gap.
 func (t *Trace) QPS() float64 { return t.header.QPS }
 
+// HitsKnown tells whether the trace, or the user, says what prompts share.
+func (t *Trace) HitsKnown() bool { return !math.IsNaN(t.header.IdealHit) }
+
 // Keys implements Workload.
 func (t *Trace) Keys() int { return len(t.hashes) }
 
 // KeyHashes implements Workload.
 func (t *Trace) KeyHashes() []uint64 { return t.hashes }
+
+// KeyCounts is how many requests of each key arrive from one time to before
+// another, in seconds after the first arrival at the recorded speed.
+func (t *Trace) KeyCounts(from, to float64) []float64 {
+	counts := make([]float64, len(t.hashes))
+	for _, row := range t.rows[t.firstAt(from):max(t.firstAt(from), t.firstAt(to))] {
+		counts[row.key]++
+	}
+	return counts
+}
+
+// firstAt is the first row that arrives at or after a time in seconds.
+func (t *Trace) firstAt(seconds float64) int {
+	i, _ := slices.BinarySearchFunc(t.rows, seconds, func(row traceRow, seconds float64) int {
+		if float64(row.at) < seconds*1e6 {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
 
 // Rates implements Workload: an oracle's rates, from the counts of the whole
 // trace.
@@ -96,6 +107,9 @@ func (t *Trace) Rates(qps float64) ([]float64, error) {
 func (t *Trace) Asked(qps float64) Figures {
 	f := t.header.Figures
 	f.QPS = qps
+	if t.closed {
+		f.QPS, f.GapCV = math.NaN(), math.NaN() // depend on the answers
+	}
 	return f
 }
 
@@ -115,6 +129,9 @@ func (t *Trace) Open(qps float64, _ clock.Streams) (Source, error) {
 		return nil, fmt.Errorf("offered load: %v requests/s replays %.3g s as %.3g s, which no clock holds",
 			qps, t.header.SpanS, span/float64(clock.Second))
 	}
+	if t.closed {
+		return &closedReplay{replay: r}, nil
+	}
 	return r, nil
 }
 
@@ -126,81 +143,59 @@ type replay struct {
 	shift    int
 }
 
-// Next implements Source. The prompt is shared by all cells: it has no spare
-// capacity, so that appending to it copies it.
+// Next implements Source.
 func (s *replay) Next(r *Request) bool {
-	t := s.trace
-	if s.next == len(t.rows) {
+	if s.next == len(s.trace.rows) {
 		return false
 	}
-	row := &t.rows[s.next]
-	hi, lo := bits.Mul64(uint64(row.at), s.mantissa)
+	s.fill(r, s.next, s.scale(s.trace.rows[s.next].at))
+	return true
+}
+
+// scale is a time of the trace at the speed of the replay.
+func (s *replay) scale(us int64) clock.Time {
+	hi, lo := bits.Mul64(uint64(us), s.mantissa)
+	return clock.Time(hi<<(64-s.shift) | lo>>s.shift)
+}
+
+// fill makes r the next request, which is a row. The prompt is shared by all
+// cells: it has no spare capacity, so that appending to it copies it.
+func (s *replay) fill(r *Request, i int, at clock.Time) {
+	row := &s.trace.rows[i]
 	*r = Request{
 		Index:        int64(s.next),
-		At:           clock.Time(hi<<(64-s.shift) | lo>>s.shift),
+		At:           at,
 		Key:          row.key,
-		Prompt:       t.prompt[row.from:row.to:row.to],
+		Prompt:       s.trace.prompt[row.from:row.to:row.to],
 		PromptTokens: row.input,
 	}
 	r.SetOutput(0, max(1, row.output))
 	s.next++
-	return true
 }
 
 // ReadTrace reads a trace file, plain or compressed with gzip or zstd, into
-// memory. Lines are read in bounded memory.
+// memory.
 func ReadTrace(path string, opt TraceOptions) (*Trace, error) {
-	in, err := openLines(path)
+	if err := opt.Prompt.Check(); err != nil {
+		return nil, err
+	}
+	r, err := trace.Open(path, opt.Options)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	return readTrace(in, opt)
-}
-
-func readTrace(in *lines, opt TraceOptions) (*Trace, error) {
-	if err := checkTokens("block_tokens", opt.BlockTokens, 0); err != nil {
-		return nil, err
-	}
-	depth, err := parseKeyRule(opt.Key)
-	if err != nil {
-		return nil, err
-	}
-	name, err := traceFormat(in, opt.Format)
-	if err != nil {
-		return nil, err
-	}
-	t := newTraceReader(in.path, name, opt)
-	if err := TraceFormats[name]().read(in, t); err != nil {
-		return nil, err
-	}
-	if t.header.SHA256, err = in.Sum(); err != nil {
-		return nil, err
-	}
-	return t.finish(depth)
-}
-
-// traceFormat returns the name of the format of a file.
-func traceFormat(in *lines, forced string) (string, error) {
-	names := slices.Sorted(maps.Keys(TraceFormats))
-	known := strings.Join(names, ", ")
-	if forced != "" {
-		if TraceFormats[forced] == nil {
-			return "", fmt.Errorf("format: read %s, wanted one of %s", excerpt([]byte(forced)), known)
+	defer r.Close()
+	b := newTraceBuilder(r.Header(), opt)
+	var row trace.Row
+	for {
+		err := r.Next(&row)
+		if err == io.EOF {
+			return b.finish()
 		}
-		return forced, nil
-	}
-	line, err := in.Peek()
-	if err == io.EOF {
-		return "", fmt.Errorf("%s: the file is empty, wanted a trace (%s)", in.path, known)
-	}
-	if err != nil {
-		return "", err
-	}
-	for _, name := range names {
-		if TraceFormats[name]().Detect(line) {
-			return name, nil
+		if err == nil {
+			err = b.add(&row)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return "", in.Errorf("read %s, wanted a trace (%s)", excerpt(line), known)
 }

@@ -2,81 +2,79 @@ package workload
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
+
+	"cacheroute/workload/share"
+	"cacheroute/workload/trace"
 )
 
-// Depths of the key rule that are no number of blocks.
-const (
-	autoDepth = -1
-	noneDepth = 0
-	maxDepth  = 16 // the deepest that auto tries
-	fairShare = 0.1
-)
-
-// parseKeyRule returns the number of leading blocks whose identity is the key.
-func parseKeyRule(rule string) (int, error) {
-	switch rule {
-	case "", "auto":
-		return autoDepth, nil
-	case "none":
-		return noneDepth, nil
+// assignKeys gives each row its key by the rule and the trace the keys; auto is
+// the key that the file states, else the best prefix, else the session, else
+// none.
+func (b *traceBuilder) assignKeys(t *Trace) error {
+	rule, err := trace.ParseKey(b.opt.Key)
+	if err != nil {
+		return err
 	}
-	number, ok := strings.CutPrefix(rule, "prefix:")
-	depth, err := strconv.Atoi(number)
-	if !ok || err != nil || depth < 1 || depth > 1<<20 {
-		return 0, fmt.Errorf("key: read %s, wanted auto, none or prefix:<number of blocks, at least 1>", excerpt([]byte(rule)))
+	auto := ""
+	if rule.Kind == trace.KeyAuto {
+		rule, auto = b.settle(t), " (auto)"
 	}
-	return depth, nil
+	if rule.Kind == trace.KeyField && !b.stated {
+		return fmt.Errorf("%s: the key is to be %s, but no row has one", b.header.Path, rule)
+	}
+	b.assign(t, rule)
+	b.header.KeyRule = rule.String() + auto
+	return nil
 }
 
-// assignKeys gives each row the key of its first depth blocks (all, if it has
-// fewer) and returns the rule. The rule none puts all rows in one key. The rule
-// auto takes the smallest depth at which no key has more than a tenth of the
-// requests: the blocks before it are common to most. Where no depth does, it
-// takes the one with the smallest top share.
-func (t *Trace) assignKeys(depth int) string {
-	if depth != autoDepth {
-		t.assignDepth(depth)
-		if depth == noneDepth {
-			return "none"
-		}
-		return "prefix:" + strconv.Itoa(depth)
+func (b *traceBuilder) settle(t *Trace) trace.KeyRule {
+	h := b.header.Header
+	switch {
+	case b.stated:
+		return trace.KeyRule{Kind: trace.KeyField}
+	case h.PromptsKnown():
+		return trace.KeyRule{Kind: trace.KeyPrefix, Depth: trace.BestDepth(func(d int) float64 {
+			b.assign(t, trace.KeyRule{Kind: trace.KeyPrefix, Depth: d})
+			return share.Top(t.counts, 0)
+		})}
+	case h.InSessions > 0:
+		return trace.KeyRule{Kind: trace.KeySession}
 	}
-	best, bestShare := 1, 2.0
-	for depth = 1; depth <= maxDepth; depth++ {
-		t.assignDepth(depth)
-		if share := TopShare(t.counts, 0); share < bestShare {
-			best, bestShare = depth, share
-		}
-		if bestShare <= fairShare {
-			break
-		}
-	}
-	if depth != best {
-		t.assignDepth(best)
-	}
-	return fmt.Sprintf("prefix:%d (auto)", best)
+	return trace.KeyRule{Kind: trace.KeyNone}
 }
 
-// assignDepth numbers keys in order of their first arrival.
-func (t *Trace) assignDepth(depth int) {
-	dense := map[uint32]int32{}
+// assign numbers keys in order of their first arrival.
+func (b *traceBuilder) assign(t *Trace, rule trace.KeyRule) {
+	dense := map[uint64]int32{}
 	t.hashes, t.counts = nil, nil
-	for i := range t.rows {
-		row := &t.rows[i]
-		n := row.leaf
-		for int(t.nodes[n].depth) > depth {
-			n = t.nodes[n].parent
-		}
-		key, ok := dense[n]
+	for i := range b.rows {
+		row := &b.rows[i]
+		hash := b.keyOf(row, rule)
+		key, ok := dense[hash]
 		if !ok {
 			key = int32(len(t.hashes))
-			dense[n] = key
-			t.hashes = append(t.hashes, fold(t.nodes[n].hash^0x9fb21c651e98df25, 0x8ebc6af09c88c6e3))
+			dense[hash] = key
+			t.hashes = append(t.hashes, hash)
 			t.counts = append(t.counts, 0)
 		}
 		row.key = key
 		t.counts[key]++
 	}
+}
+
+// keyOf is KeyRule.Hash for a row whose blocks are in the tree.
+func (b *traceBuilder) keyOf(row *builtRow, rule trace.KeyRule) uint64 {
+	switch {
+	case rule.Kind == trace.KeyField:
+		return row.stated
+	case rule.Kind == trace.KeySession, rule.Kind == trace.KeyPrefix && !row.known:
+		return row.session
+	case rule.Kind == trace.KeyPrefix:
+		n := row.leaf
+		for int(b.nodes[n].depth) > rule.Depth {
+			n = b.nodes[n].parent
+		}
+		return trace.PrefixKey(b.nodes[n].hash)
+	}
+	return trace.PrefixKey(0)
 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ func sharedTokens(a, b []Segment) (n int) {
 func TestSegmentsShareWhatBlocksShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, prompts := drawTrace(t)
-		trace := mustRead(t, text, TraceOptions{BlockTokens: 8})
+		trace := mustRead(t, text, blocksOf(8))
 		source, err := trace.Open(1, clock.Streams{})
 		if err != nil {
 			t.Fatal(err)
@@ -95,36 +94,6 @@ func TestSegmentsShareWhatBlocksShare(t *testing.T) {
 		}
 		if c, p := trace.IdealHit(4); int(c) != cached || int(p) != total {
 			t.Fatalf("ideal hit %d of %d, wanted %d of %d", c, p, cached, total)
-		}
-	})
-}
-
-func FuzzReadTrace(f *testing.F) {
-	f.Add([]byte(threeRows))
-	f.Add([]byte(threeRows[:len(threeRows)-9]))
-	f.Add([]byte(moonLine(0, 512, 1, 1) + "\r\n" + moonLine(9, 0, 1) + "\n"))
-	f.Add([]byte(`{"timestamp":0,"timestamp":1}`))
-	f.Add([]byte("\x1f\x8b\x08\x00\x00"))
-	f.Add([]byte("\x28\xb5\x2f\xfd\x00"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, format := range []string{"", "mooncake"} {
-			in, err := newLines("t.jsonl", bytes.NewReader(data))
-			if err != nil {
-				continue
-			}
-			trace, err := readTrace(in, TraceOptions{Format: format, SpreadTies: true, Force: true})
-			in.Close()
-			if err != nil {
-				wantError(t, err, "t.jsonl")
-				continue
-			}
-			source, err := trace.Open(1, clock.Streams{})
-			if err != nil {
-				continue // a load that the clock cannot hold
-			}
-			for _, r := range take(source, len(trace.rows)+1) {
-				checkRequest(t, &r, trace.Keys())
-			}
 		}
 	})
 }

@@ -51,7 +51,7 @@ func TestPublishedMooncakeTraces(t *testing.T) {
 			t.Errorf("%s: ideal hit %v, counted over the file %v", c.file, h.IdealHit, want)
 		}
 		for depth, keys := range map[string]int{"prefix:1": c.keys1, "prefix:2": c.keys2} {
-			again, err := ReadTrace(path, TraceOptions{Key: depth, SpreadTies: true})
+			again, err := ReadTrace(path, spreadKeys(depth))
 			if err != nil {
 				t.Fatal(err)
 			}

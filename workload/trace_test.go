@@ -3,18 +3,14 @@ package workload
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"cacheroute/sim/clock"
+	"cacheroute/workload/trace"
 )
 
 // moonLine is one row of a Mooncake trace.
@@ -31,12 +27,32 @@ var threeRows = strings.Join([]string{
 }, "\n")
 
 func readText(text string, opt TraceOptions) (*Trace, error) {
-	in, err := newLines("t.jsonl", strings.NewReader(text))
+	dir, err := os.MkdirTemp("", "trace")
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	return readTrace(in, opt)
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "t.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return ReadTrace(path, opt)
+}
+
+func keyed(rule string) TraceOptions {
+	return TraceOptions{Options: trace.Options{Key: rule}}
+}
+
+func blocksOf(tokens int) TraceOptions {
+	return TraceOptions{Options: trace.Options{BlockTokens: tokens}}
+}
+
+func forced() TraceOptions { return TraceOptions{Options: trace.Options{Force: true}} }
+
+func spreadKeys(rule string) TraceOptions {
+	opt := keyed(rule)
+	opt.SpreadTies = true
+	return opt
 }
 
 func mustRead(t interface{ Fatal(...any) }, text string, opt TraceOptions) *Trace {
@@ -98,11 +114,11 @@ func TestReplayKeepsOrderAndScalesTime(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	_, err = mustRead(t, moonLine(0, 1, 1, 1)+"\n"+moonLine(9e12, 1, 1, 1), TraceOptions{Force: true}).Open(1e-6, clock.Streams{})
+	_, err = mustRead(t, moonLine(0, 1, 1, 1)+"\n"+moonLine(9e12, 1, 1, 1), forced()).Open(1e-6, clock.Streams{})
 	if err != nil {
 		t.Error(err)
 	}
-	_, err = mustRead(t, strings.Repeat(moonLine(0, 1, 1, 1)+"\n", 99)+moonLine(9e12, 1, 1, 1), TraceOptions{Force: true}).Open(1e-6, clock.Streams{})
+	_, err = mustRead(t, strings.Repeat(moonLine(0, 1, 1, 1)+"\n", 99)+moonLine(9e12, 1, 1, 1), forced()).Open(1e-6, clock.Streams{})
 	wantError(t, err, "offered load: ", "no clock holds")
 }
 
@@ -149,7 +165,7 @@ func TestKeyRules(t *testing.T) {
 		"": {20, "prefix:3 (auto)"}, "auto": {20, "prefix:3 (auto)"}, "prefix:1": {1, "prefix:1"}, "prefix:2": {4, "prefix:2"},
 		"prefix:9": {20, "prefix:9"}, "none": {1, "none"},
 	} {
-		trace := mustRead(t, text, TraceOptions{Key: rule})
+		trace := mustRead(t, text, keyed(rule))
 		if h := trace.Header(); trace.Keys() != want.keys || h.KeyRule != want.rule || h.Figures.Keys != want.keys {
 			t.Errorf("%q: %d keys by %s", rule, trace.Keys(), h.KeyRule)
 		}
@@ -160,8 +176,8 @@ func TestKeyRules(t *testing.T) {
 		near(t, "rate of the first key", rates[0], 10/float64(want.keys), 1e-9)
 	}
 	for _, rule := range []string{"prefix:0", "prefix:", "prefix:x", "depth:1", "\x1b"} {
-		_, err := readText(text, TraceOptions{Key: rule})
-		wantError(t, err, "key: read ", "wanted auto, none or prefix:")
+		_, err := readText(text, keyed(rule))
+		wantError(t, err, "key: read ", "wanted auto, none, session, field, field:NAME or prefix:")
 	}
 }
 
@@ -178,7 +194,7 @@ func TestSpreadTies(t *testing.T) {
 	rows = append(rows, moonLine(ms, 1, 1, 1), moonLine(ms+4, 1, 1, 1)) // one fluke
 	text := strings.Join(rows, "\n")
 	plain := mustRead(t, text, TraceOptions{})
-	spread := mustRead(t, text, TraceOptions{SpreadTies: true, Seed: 5})
+	spread := mustRead(t, text, TraceOptions{SpreadTies: true, Options: trace.Options{Seed: 5}})
 	near(t, "resolution", float64(spread.Header().ResolutionUS), 3e6, 1000)
 	if h := spread.Header(); !h.Spread || h.DistinctTimes != plain.Header().DistinctTimes {
 		t.Errorf("header %+v", h)
@@ -198,77 +214,30 @@ func TestSpreadTies(t *testing.T) {
 	}
 	near(t, "mean place", sum/float64(len(spread.rows))-least, 1.5e6, 0.05e6)
 	near(t, "range of places", most-least, 3e6, 0.01e6)
-	again := mustRead(t, text, TraceOptions{SpreadTies: true, Seed: 5})
-	other := mustRead(t, text, TraceOptions{SpreadTies: true, Seed: 6})
+	again := mustRead(t, text, TraceOptions{SpreadTies: true, Options: trace.Options{Seed: 5}})
+	other := mustRead(t, text, TraceOptions{SpreadTies: true, Options: trace.Options{Seed: 6}})
 	if !slices.Equal(again.rows, spread.rows) || slices.Equal(other.rows, spread.rows) {
 		t.Error("the seed alone must decide the places")
-	}
-}
-
-func TestCompressedTraces(t *testing.T) {
-	var gz, zs bytes.Buffer
-	g := gzip.NewWriter(&gz)
-	z, err := zstd.NewWriter(&zs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range []io.WriteCloser{g, z} {
-		io.WriteString(w, threeRows)
-		w.Close()
-	}
-	want := mustRead(t, threeRows, TraceOptions{})
-	crlf := "\xef\xbb\xbf" + strings.ReplaceAll(threeRows, "\n", "\r\n") + "\r\n"
-	for name, text := range map[string]string{"gzip": gz.String(), "zstd": zs.String(), "mark and CRLF": crlf} {
-		got := mustRead(t, text, TraceOptions{})
-		if !slices.Equal(got.rows, want.rows) || !slices.Equal(got.prompt, want.prompt) {
-			t.Errorf("%s: read %+v", name, got.rows)
-		}
-	}
-	for name, text := range map[string]string{"gzip": gz.String(), "zstd": zs.String()} {
-		if _, err := readText(text[:len(text)-6], TraceOptions{}); err == nil {
-			t.Errorf("%s cut short is accepted", name)
-		}
 	}
 }
 
 func TestTraceErrors(t *testing.T) {
 	good := moonLine(0, 600, 5, 1, 2) + "\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "t.jsonl: the file is empty"},
-		{"another format", "TIMESTAMP,ContextTokens\n", "t.jsonl:1: read \"TIMESTAMP,ContextTokens\", wanted a trace (mooncake)"},
-		{"binary", strings.Repeat("\x00\xff\x1b", 400), "t.jsonl:1: read \"\\x00\\xff\\x1b"},
-		{"cut short", good + good[:40], "t.jsonl:2: the line is cut short"},
-		{"cut in a number", good + good[:len(good)-3], "t.jsonl:2: the line is cut short"},
-		{"not JSON", good + "{timestamp}\n", "t.jsonl:2: not JSON near byte 2"},
-		{"a list", good + "[1]\n", "t.jsonl:2: read \"[1]\", wanted a JSON object"},
-		{"two objects", good + good[:len(good)-1] + good, "t.jsonl:2: read "},
-		{"twice", good + `{"timestamp": 1, "timestamp": 2}`, "t.jsonl:2: a member occurs twice"},
-		{"missing", good + `{"timestamp": 1, "input_length": 2, "hash_ids": []}`, "t.jsonl:2: no member output_length"},
-		{"negative", good + moonLine(1, -5, 5), "t.jsonl:2: input_length: read \"-5\""},
-		{"fraction", good + strings.Replace(good, "600", "600.5", 1), "t.jsonl:2: input_length: read \"600.5\""},
-		{"exponent", good + strings.Replace(good, "600", "6e2", 1), "t.jsonl:2: input_length: read \"6e2\""},
-		{"huge", good + strings.Replace(good, "600", strings.Repeat("9", 5000), 1), "t.jsonl:2: input_length: read \"999999999999999999999999\"..."},
-		{"text", good + strings.Replace(good, "600", `"six"`, 1), "t.jsonl:2: input_length: read "},
-		{"null", good + strings.Replace(good, "600", "null", 1), "t.jsonl:2: input_length: read \"null\""},
-		{"ids", good + strings.Replace(good, "[1, 2]", "7", 1), "t.jsonl:2: hash_ids: read \"7\", wanted a list"},
-		{"an id", good + strings.Replace(good, "[1, 2]", "[1, -2]", 1), "t.jsonl:2: hash_ids: read \"-2\""},
-		{"an id above 64 bits", good + strings.Replace(good, "[1, 2]", "[1, 18446744073709551616]", 1), "t.jsonl:2: hash_ids: read "},
-		{"number of ids", good + moonLine(1, 512, 1, 1, 2) + "\n" + moonLine(1, 513, 1, 1), "t.jsonl:2: read 2 hash_ids for 512 input tokens, wanted 1; line 3: read 1 hash_ids for 513 input tokens, wanted 2 = ceil(tokens/block) (2 such rows)"},
 		{"one instant", good + good, "t.jsonl: all 2 requests arrive at one instant"},
 		{"one row", good, "t.jsonl: all 1 requests"},
-		{"no row kept", moonLine(1, 0, 1), "read 1 rows and kept none"},
 		{"rate", strings.Repeat(good, 99) + moonLine(1, 1, 1, 1), "is the unit ms right?"},
 		{"span", good + moonLine(41e9, 1, 1, 1), "is the unit ms right?"},
 	} {
 		_, err := readText(c.text, TraceOptions{})
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
-	_, err := readText(good, TraceOptions{Format: "moncake"})
-	wantError(t, err, "format: read \"moncake\", wanted one of mooncake")
-	_, err = readText(good, TraceOptions{BlockTokens: -1})
-	wantError(t, err, "block_tokens: ")
-	_, err = readText(good+moonLine(1, 1, 1, 1), TraceOptions{BlockTokens: 16})
-	wantError(t, err, "t.jsonl:1: read 2 hash_ids for 600 input tokens, wanted 38")
+	_, err := readText(good+moonLine(9, 5, 5, 1), keyed("field"))
+	wantError(t, err, "t.jsonl: the key is to be field, but no row has one")
+	_, err = readText(good+moonLine(9, 5, 5, 1), TraceOptions{Closed: true})
+	wantError(t, err, "t.jsonl: a closed loop needs sessions")
+	_, err = readText(good, TraceOptions{Prompt: &PromptModel{KeyTokens: -1}})
+	wantError(t, err, "key_tokens: ")
 	_, err = ReadTrace(t.TempDir(), TraceOptions{})
 	wantError(t, err, "is a directory")
 	_, err = ReadTrace("missing", TraceOptions{})
@@ -277,40 +246,7 @@ func TestTraceErrors(t *testing.T) {
 
 func TestForceAcceptsAnImplausibleTrace(t *testing.T) {
 	text := moonLine(0, 1, 1, 1) + "\n" + moonLine(41e9, 1, 1, 1)
-	if h := mustRead(t, text, TraceOptions{Force: true}).Header(); h.SpanS != 41e6 {
+	if h := mustRead(t, text, forced()).Header(); h.SpanS != 41e6 {
 		t.Errorf("header %+v", h)
-	}
-}
-
-func TestLineOfAGigabyte(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "big.jsonl")
-	if err := os.WriteFile(path, []byte(moonLine(0, 1, 1, 1)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 1<<30); err != nil { // a hole of zeros
-		t.Skip(err)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := ReadTrace(path, TraceOptions{})
-	runtime.ReadMemStats(&after)
-	wantError(t, err, path+":2: the line is longer than 16 MiB")
-	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 128 {
-		t.Errorf("%d MiB allocated", mib)
-	}
-}
-
-func TestEveryTraceFormat(t *testing.T) {
-	examples := map[string]string{"mooncake": threeRows}
-	for name, build := range TraceFormats {
-		if examples[name] == "" || build().About() == "" {
-			t.Errorf("%s has no example here or says nothing about itself", name)
-			continue
-		}
-		for other, text := range examples {
-			if line, _, _ := strings.Cut(text, "\n"); build().Detect([]byte(line)) != (name == other) {
-				t.Errorf("%s takes the first line of %s wrongly", name, other)
-			}
-		}
 	}
 }

@@ -3,10 +3,9 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload/share"
 )
 
 // Workload is what a study replays: *Synthetic or *Trace. It is immutable and
@@ -106,42 +105,12 @@ func (s Spec) Files() []*string {
 // fileUser is a spec that may read a file.
 type fileUser interface{ file() *string }
 
-// Gini is the Gini coefficient of non-negative shares (or rates or counts):
-// 0 when all are equal, near 1 when one has all. NaN when they sum to 0.
-func Gini(share []float64) float64 {
-	s := slices.Clone(share)
-	slices.Sort(s)
-	var sum, weighted float64
-	n := float64(len(s))
-	for i, x := range s {
-		sum += x
-		weighted += float64((2*float64(i+1) - n - 1) * x)
-	}
-	return max(0, weighted/(n*sum)) // equal shares may come out a rounding below 0
-}
-
-// TopShare is the part of the sum that the largest shares hold: as many as
-// fraction of their number, at least one. NaN when they sum to 0.
-func TopShare(share []float64, fraction float64) float64 {
-	s := slices.Clone(share)
-	slices.Sort(s)
-	top := max(1, int(math.Round(fraction*float64(len(s)))))
-	var sum, held float64
-	for i, x := range s {
-		sum += x
-		if i >= len(s)-top {
-			held += x
-		}
-	}
-	return held / sum
-}
-
 // popularity fills the figures that depend on the shares alone.
-func (f *Figures) popularity(share []float64) {
-	f.Keys = len(share)
-	f.Gini = Gini(share)
-	f.TopShare = TopShare(share, 0)
-	f.Top4Share = TopShare(share, 0.04)
+func (f *Figures) popularity(shares []float64) {
+	f.Keys = len(shares)
+	f.Gini = share.Gini(shares)
+	f.TopShare = share.Top(shares, 0)
+	f.Top4Share = share.Top(shares, 0.04)
 }
 
 // under puts the name of a parent before the parameter that err begins with.

@@ -11,7 +11,7 @@ import (
 
 func (a *app) replayCommand() *cobra.Command {
 	f := &sweepFlags{}
-	t := scenarios.Trace{}
+	t := &traceFlags{}
 	var speed, preset string
 	var destinations int
 	c := &cobra.Command{
@@ -20,22 +20,26 @@ func (a *app) replayCommand() *cobra.Command {
 		Long: `Run the requests of a real trace through every policy: what was read, dropped and
 derived (keys, Gini, CV), then p99 latency and KV hit by load.
 
-A load is the mean rate of the trace times a speed. Without a client deadline
+A load is the mean rate of the trace times a speed, which shortens the times between
+requests of a key and so changes hits; a note says how much. A trace that does not say
+what prompts share has unknown hits, unless --assume states a model of them. Without a client deadline
 (--set measure.deadline_s=60 sets one) every request is served in the end.`,
 		Example: `  cacheroute replay conversation_trace.jsonl
   cacheroute replay conversation_trace.jsonl --speed 1,2,4 --destinations 16 --policies flat-lb,cacheroute`,
 		Args: one("TRACE"),
 	}
 	f.register(c)
-	c.Flags().StringVar(&t.Format, "format", "", "format of the trace (default: told from its content)")
-	c.Flags().StringVar(&t.Key, "key", "", "rule of the routing key: auto, none or prefix:DEPTH in blocks")
-	c.Flags().BoolVar(&t.SpreadTies, "spread-ties", false, "spread equal time stamps over the resolution of the recording")
+	t.register(c)
+	t.registerReplay(c)
 	c.Flags().StringVar(&speed, "speed", "", "replay so many times faster, as a comma list, each a load (default 1)")
 	c.Flags().IntVar(&destinations, "destinations", 8, "number of destinations")
 	c.Flags().StringVar(&preset, "preset", "llama-3.3-70b-fp8-h100-tp2", "preset of a destination (cacheroute list presets)")
 	c.MarkFlagsMutuallyExclusive("speed", "loads")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		t.File = args[0]
+		trace, err := t.read(args[0])
+		if err != nil {
+			return err
+		}
 		o, err := f.options()
 		if err != nil {
 			return err
@@ -44,7 +48,7 @@ A load is the mean rate of the trace times a speed. Without a client deadline
 		if err != nil {
 			return err
 		}
-		study, err := scenarios.Replay(t, destinations, preset, o)
+		study, err := scenarios.Replay(trace, destinations, preset, o)
 		if err != nil {
 			return err
 		}

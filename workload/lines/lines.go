@@ -1,9 +1,11 @@
-package workload
+// Package lines reads files of lines in bounded memory, plain or compressed.
+package lines
 
 import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"hash"
@@ -11,21 +13,22 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxLine bounds the memory that one line of a file can take.
-const maxLine = 16 << 20
+// MaxLine bounds the memory that one line of a file can take.
+const MaxLine = 16 << 20
 
-// lines reads a file of lines in bounded memory, plain or compressed with gzip
+// Reader reads a file of lines in bounded memory, plain or compressed with gzip
 // or zstd. A byte order mark, carriage returns before newlines and a missing
 // last newline are accepted. Errors name the file and the line.
-type lines struct {
-	path   string
-	number int // of the last line read, from 1
+type Reader struct {
+	Path   string // for messages
+	Number int    // of the last line read, from 1
 
 	sum    hash.Hash // of the bytes of the file
 	raw    io.Reader // the file, counted into sum
@@ -36,13 +39,13 @@ type lines struct {
 	again  bool
 }
 
-// openLines opens a file; the caller closes it.
-func openLines(path string) (*lines, error) {
-	f, err := openFile(path)
+// Open opens a file; the caller closes it.
+func Open(path string) (*Reader, error) {
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLines(path, f)
+	l, err := New(path, f)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -52,9 +55,9 @@ func openLines(path string) (*lines, error) {
 	return l, nil
 }
 
-// newLines reads lines from r; path is for messages only.
-func newLines(path string, r io.Reader) (*lines, error) {
-	l := &lines{path: path, sum: sha256.New(), end: func() {}}
+// New reads lines from r; path is for messages only.
+func New(path string, r io.Reader) (*Reader, error) {
+	l := &Reader{Path: path, sum: sha256.New(), end: func() {}}
 	l.raw = io.TeeReader(r, l.sum)
 	l.in = bufio.NewReaderSize(l.raw, 64<<10)
 	magic, _ := l.in.Peek(4)
@@ -78,8 +81,8 @@ func newLines(path string, r io.Reader) (*lines, error) {
 	return l, nil
 }
 
-// openFile opens a file to read and refuses a directory.
-func openFile(path string) (*os.File, error) {
+// OpenFile opens a file to read and refuses a directory.
+func OpenFile(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err == nil {
 		var info fs.FileInfo
@@ -100,39 +103,45 @@ func openFile(path string) (*os.File, error) {
 	return f, nil
 }
 
+// Head returns up to n bytes that are not read yet, n at most 64 KiB.
+func (l *Reader) Head(n int) []byte {
+	head, _ := l.in.Peek(n)
+	return head
+}
+
 // Close ends the reading.
-func (l *lines) Close() { l.end() }
+func (l *Reader) Close() { l.end() }
 
 // Next returns the next line without its end, or io.EOF. The line is valid
 // until the next call.
-func (l *lines) Next() ([]byte, error) {
+func (l *Reader) Next() ([]byte, error) {
 	if l.again {
 		l.again = false
 		return l.peeked, nil
 	}
-	l.number++
+	l.Number++
 	line, err := l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		line, err = l.rest(line)
 	}
 	if err == io.EOF && len(line) == 0 {
-		l.number--
+		l.Number--
 		return nil, io.EOF
 	}
 	if err != nil && err != io.EOF {
-		return nil, l.Errorf("%s", readFailure(err))
+		return nil, l.Errorf("%s", Failure(err))
 	}
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'}), nil
 }
 
 // rest reads on a line that begins with head and fills the buffer.
-func (l *lines) rest(head []byte) ([]byte, error) {
+func (l *Reader) rest(head []byte) ([]byte, error) {
 	l.long = append(l.long[:0], head...)
 	for {
 		more, err := l.in.ReadSlice('\n')
-		if len(l.long)+len(more) > maxLine {
-			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		if len(l.long)+len(more) > MaxLine {
+			return nil, fmt.Errorf("the line is longer than %d MiB", MaxLine>>20)
 		}
 		l.long = append(l.long, more...)
 		if err != bufio.ErrBufferFull {
@@ -142,27 +151,27 @@ func (l *lines) rest(head []byte) ([]byte, error) {
 }
 
 // Peek returns the line that Next will return.
-func (l *lines) Peek() ([]byte, error) {
+func (l *Reader) Peek() ([]byte, error) {
 	line, err := l.Next()
 	l.peeked, l.again = line, err == nil
 	return line, err
 }
 
 // Sum reads what is left of the file and returns its sha256 in hexadecimal.
-func (l *lines) Sum() (string, error) {
+func (l *Reader) Sum() (string, error) {
 	if _, err := io.Copy(io.Discard, l.raw); err != nil {
-		return "", fmt.Errorf("%s: %s", l.path, readFailure(err))
+		return "", fmt.Errorf("%s: %s", l.Path, Failure(err))
 	}
 	return fmt.Sprintf("%x", l.sum.Sum(nil)), nil
 }
 
 // Errorf makes an error that begins with the file and the line last read.
-func (l *lines) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", l.path, l.number, fmt.Errorf(format, args...))
+func (l *Reader) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", l.Path, l.Number, fmt.Errorf(format, args...))
 }
 
-// readFailure says in a few words why reading failed.
-func readFailure(err error) string {
+// Failure says in a few words why reading failed.
+func Failure(err error) string {
 	var pe *fs.PathError
 	switch {
 	case errors.As(err, &pe):
@@ -173,10 +182,10 @@ func readFailure(err error) string {
 	return err.Error()
 }
 
-// readLines calls use for each line of a file that is not blank and puts the
+// Each calls use for each line of a file that is not blank and puts the
 // file and the line before its errors.
-func readLines(path string, use func(line []byte) error) error {
-	l, err := openLines(path)
+func Each(path string, use func(line []byte) error) error {
+	l, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -198,8 +207,8 @@ func readLines(path string, use func(line []byte) error) error {
 	}
 }
 
-// excerpt quotes the beginning of what was read, safe for a terminal.
-func excerpt(b []byte) string {
+// Excerpt quotes the beginning of what was read, safe for a terminal.
+func Excerpt(b []byte) string {
 	const most = 24
 	if len(b) > most {
 		cut := most
@@ -209,4 +218,18 @@ func excerpt(b []byte) string {
 		return strconv.QuoteToASCII(string(b[:cut])) + "..."
 	}
 	return strconv.QuoteToASCII(string(b))
+}
+
+// Fields splits one line of CSV. A quoted field cannot hold a line break, so
+// that a lost quote costs one line and not the rest of the file.
+func Fields(line []byte) ([]string, error) {
+	if bytes.IndexByte(line, '"') < 0 {
+		return strings.Split(string(line), ","), nil
+	}
+	row, err := csv.NewReader(bytes.NewReader(line)).Read()
+	var pe *csv.ParseError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return row, err
 }

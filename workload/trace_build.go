@@ -1,0 +1,196 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"cacheroute/workload/trace"
+)
+
+// maxTraceRows bounds the numbers of rows and of segments, which are 32 bits.
+const maxTraceRows = math.MaxInt32
+
+// builtRow is a row while the trace is built.
+type builtRow struct {
+	traceRow
+	stated, session uint64 // names of the key of the file, and of the session or the row itself
+	think, e2e      int64  // microseconds
+	inSession       bool
+	known           bool // the file says what the prompt shares
+}
+
+// traceBuilder collects the rows of a trace as a tree of blocks.
+type traceBuilder struct {
+	header Header
+	opt    TraceOptions
+	rows   []builtRow
+	nodes  []traceNode
+	index  map[uint64]uint32 // node by hash
+	chains []uint64
+	stated bool // some row has a key
+}
+
+func newTraceBuilder(h *trace.Header, opt TraceOptions) *traceBuilder {
+	return &traceBuilder{header: Header{Header: h}, opt: opt, nodes: make([]traceNode, 1), index: map[uint64]uint32{}}
+}
+
+// add takes a row; its memory stays the caller's.
+func (b *traceBuilder) add(r *trace.Row) error {
+	if len(b.rows) == maxTraceRows {
+		return fmt.Errorf("%s: more than %d requests, which is the most that a replay holds", b.header.Path, maxTraceRows)
+	}
+	b.chains = b.header.Chains(r, b.chains[:0])
+	leaf, left := uint32(0), r.Input
+	for _, chain := range b.chains {
+		n := min(left, b.header.BlockTokens)
+		leaf = b.node(chain, leaf, n)
+		left -= n
+	}
+	b.stated = b.stated || r.Key != ""
+	b.rows = append(b.rows, builtRow{
+		traceRow: traceRow{at: r.At, input: r.Input, output: r.Output, leaf: leaf},
+		stated:   trace.KeyRule{Kind: trace.KeyField}.Hash(r, nil),
+		session:  trace.KeyRule{Kind: trace.KeySession}.Hash(r, nil),
+		think:    r.Think, e2e: r.E2E, inSession: r.Session != "", known: r.Known,
+	})
+	return nil
+}
+
+// node is the block of some tokens after a parent, of the given hash.
+func (b *traceBuilder) node(hash uint64, parent uint32, tokens int32) uint32 {
+	if n, ok := b.index[hash]; ok {
+		return n
+	}
+	p := &b.nodes[parent]
+	n := uint32(len(b.nodes))
+	b.nodes = append(b.nodes, traceNode{hash: hash, end: p.end + tokens, depth: p.depth + 1, parent: parent})
+	b.index[hash] = n
+	return n
+}
+
+// finish sorts, checks and derives.
+func (b *traceBuilder) finish() (*Trace, error) {
+	h := &b.header
+	b.sortRows()
+	if b.opt.SpreadTies {
+		b.spread()
+	}
+	first := b.rows[0].at
+	for i := range b.rows {
+		b.rows[i].at -= first
+	}
+	span := float64(b.rows[len(b.rows)-1].at) / 1e6
+	h.SpanS, h.QPS = span, float64(len(b.rows)-1)/span
+	if span == 0 {
+		return nil, fmt.Errorf("%s: all %d requests arrive at one instant, wanted a span of time", h.Path, len(b.rows))
+	}
+	if !b.opt.Force {
+		if err := trace.Plausible(h.Header, h.QPS, span); err != nil {
+			return nil, err
+		}
+	}
+	t := &Trace{closed: b.opt.Closed}
+	if err := b.assignKeys(t); err != nil {
+		return nil, err
+	}
+	b.model()
+	if t.closed {
+		if err := b.link(t); err != nil {
+			return nil, err
+		}
+	}
+	t.nodes, t.rows = b.nodes, make([]traceRow, len(b.rows))
+	for i := range b.rows {
+		t.rows[i] = b.rows[i].traceRow
+	}
+	b.index, b.rows = nil, nil
+	if err := t.segment(); err != nil {
+		return nil, fmt.Errorf("%s: %w", h.Path, err)
+	}
+	t.describe(h)
+	if !h.PromptsKnown() && b.opt.Prompt == nil {
+		h.IdealHit = math.NaN()
+	}
+	t.header = *h
+	return t, nil
+}
+
+// describe derives what the header says of the whole.
+func (t *Trace) describe(h *Header) {
+	h.Figures = t.figures()
+	h.Figures.QPS = h.QPS
+	cached, prompt := t.IdealHit(trace.HitBlock)
+	h.IdealHit = float64(cached) / float64(prompt)
+	h.RevisitS = t.revisit()
+	h.Closed = t.closed
+}
+
+// sortRows sorts by arrival, ties in order of the file, counts inversions and
+// finds the resolution of the recording: the smallest gap between distinct
+// instants, but for the lowest 0.1 %, which may be flukes.
+func (b *traceBuilder) sortRows() {
+	h := &b.header
+	for i := 1; i < len(b.rows); i++ {
+		if b.rows[i].at < b.rows[i-1].at {
+			h.Inversions++
+		}
+	}
+	if h.Inversions > 0 {
+		slices.SortStableFunc(b.rows, func(x, y builtRow) int { return cmp.Compare(x.at, y.at) })
+	}
+	h.T0US = b.rows[0].at
+	var gaps []int64
+	for i := 1; i < len(b.rows); i++ {
+		if gap := b.rows[i].at - b.rows[i-1].at; gap > 0 {
+			gaps = append(gaps, gap)
+		}
+	}
+	h.DistinctTimes = len(gaps) + 1
+	if len(gaps) > 0 {
+		slices.Sort(gaps)
+		h.ResolutionUS = gaps[len(gaps)/1000]
+	}
+}
+
+// segment cuts each prompt into as few segments as there are: blocks that no
+// row ever tells apart from their predecessor, because it has no other
+// successor, continue one stream of tokens. A prompt that ends inside a stream
+// holds the first part of it. What lies behind the last block is the row's own.
+func (t *Trace) segment() error {
+	successors := make([]uint32, len(t.nodes))
+	for i := 1; i < len(t.nodes); i++ {
+		successors[t.nodes[i].parent]++
+	}
+	head := make([]uint32, len(t.nodes)) // first block of the stream of a block
+	for i := 1; i < len(t.nodes); i++ {
+		head[i] = uint32(i)
+		if p := t.nodes[i].parent; p != 0 && successors[p] == 1 {
+			head[i] = head[p]
+		}
+	}
+	var path []uint32
+	var r Request
+	for i := range t.rows {
+		row := &t.rows[i]
+		path = path[:0]
+		for n := row.leaf; n != 0; n = t.nodes[head[n]].parent {
+			path = append(path, n)
+		}
+		r.Reset()
+		for _, n := range slices.Backward(path) {
+			before := t.nodes[t.nodes[head[n]].parent].end
+			r.Append(uint64(head[n]), Prefix, t.nodes[n].end-before)
+		}
+		r.Append(0, Prefix, row.input-r.PromptTokens)
+		if len(t.prompt)+len(r.Prompt) > math.MaxUint32 {
+			return fmt.Errorf("more than %d stretches of prompts, which is the most that a replay holds", uint32(math.MaxUint32))
+		}
+		row.from = uint32(len(t.prompt))
+		t.prompt = append(t.prompt, r.Prompt...)
+		row.to = uint32(len(t.prompt))
+	}
+	t.prompt = slices.Clip(t.prompt)
+	return nil
+}
