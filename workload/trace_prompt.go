@@ -71,7 +71,8 @@ func (b *traceBuilder) model() {
 }
 
 // grow adds up to so many tokens of a stream to a row that ends with a node, as
-// far as its prompt is long.
+// far as its prompt is long, in blocks of HitBlock: prompts of which one ends
+// inside a block share the blocks before it.
 func (b *traceBuilder) grow(parent uint32, row *builtRow, tokens int, id uint64) uint32 {
 	n := min(int32(tokens), row.input-b.nodes[parent].end)
 	for at := int32(0); at < n; at += trace.HitBlock {

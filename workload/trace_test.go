@@ -32,7 +32,7 @@ func readText(text string, opt TraceOptions) (*Trace, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "t.jsonl")
+	path := filepath.Join(dir, "t.jsonl") // whatever the format
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,208 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func infoOf(t *testing.T, text string, opt Options) *Info {
+	t.Helper()
+	r := mustOpen(t, text, opt)
+	s, err := r.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Info(r.Header())
+}
+
+// threeTurns share two blocks, one block and none.
+const threeTurns = `arrival_s,input_tokens,output_tokens,block_tokens,block_ids,session,ttft_us,cached_tokens
+10,48,1,16,1 2 3,a,100000,0
+12,40,2,16,1 2 4,a,300000,24
+16,40,0,16,1 5 6,b,,
+17,40,0,16,9 2 3,b,,
+`
+
+func TestInfo(t *testing.T) {
+	i := infoOf(t, threeTurns, Options{})
+	near(t, "ideal hit", *i.IdealHit, (32.0+16)/168, 1e-12)
+	near(t, "rate", i.MeanQPS, 3.0/7, 1e-12)
+	near(t, "CV", *i.GapCV, math.Sqrt((4.0+16+1)/3/(7.0/3)/(7.0/3)-1), 1e-12)
+	near(t, "observed cached share", *i.ObservedCached, 24.0/88, 1e-12)
+	near(t, "observed TTFT", *i.ObservedTTFTS, 0.2, 1e-12)
+	if i.Blocks != 12 || i.UniqueBlocks != 9 || i.Sessions != 2 || i.DistinctTimes != 4 || *i.SmallestGapS != 1 || i.Input.P50 != 40 || i.Input.P99 != 48 {
+		t.Errorf("info %+v", i)
+	}
+	for d, want := range map[int]struct {
+		keys  int64
+		reuse float64
+	}{1: {2, 1}, 2: {3, 2.0 / 3}, 3: {4, 0}, 16: {4, 0}} {
+		if k := i.ByDepth[d-1]; k.Depth != d || k.Count != want.keys || math.Abs(*k.Reuse-want.reuse) > 1e-12 {
+			t.Errorf("depth %d: %+v", d, k)
+		}
+	}
+	var b bytes.Buffer
+	if err := i.JSON(&b); err != nil || !json.Valid(b.Bytes()) {
+		t.Errorf("%v: %s", err, &b)
+	}
+}
+
+// What the trace does not tell is null in JSON and said in words, never 0.
+func TestUnknownIsNotZero(t *testing.T) {
+	i := infoOf(t, examples["vidur"], Options{})
+	var b bytes.Buffer
+	if err := i.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"ideal_hit":null`, `"observed_cached_share":null`, `"keys_by_depth":null`} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("no %s in %s", part, &b)
+		}
+	}
+	b.Reset()
+	if err := i.Print(&b); err != nil || !strings.Contains(b.String(), "ideal hit: unknown") {
+		t.Errorf("%v: %s", err, &b)
+	}
+}
+
+// In any order of the rows the figures are the same, but for the count of those
+// out of order.
+func TestOrderOfRowsDoesNotMatter(t *testing.T) {
+	const seed = 5
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var rows []string
+	for i := range 500 {
+		rows = append(rows, fmt.Sprintf("%d.%03d,%d,%d,16,%d %d,s%d", i, rng.IntN(1000), 17+rng.IntN(15), rng.IntN(9), rng.IntN(3), rng.IntN(9), rng.IntN(40)))
+	}
+	original := slices.Clone(rows)
+	text := func() string {
+		return "arrival_s,input_tokens,output_tokens,block_tokens,block_ids,session\n" + strings.Join(rows, "\n")
+	}
+	for name, opt := range map[string]Options{"all": {}, "window": {From: 100, To: 300}, "half of the keys": {Keep: 0.5}, "a quarter of the sessions": {Keep: 0.25, Key: "session"}} {
+		want := infoOf(t, text(), opt)
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		got := infoOf(t, text(), opt)
+		if got.OutOfOrder == 0 || name == "all" && want.OutOfOrder != 0 {
+			t.Errorf("%s: seed %d: %d and %d rows out of order", name, seed, want.OutOfOrder, got.OutOfOrder)
+		}
+		got.OutOfOrder, got.Header.SHA256 = want.OutOfOrder, want.Header.SHA256
+		// Which of two prompts comes first in a file is no matter, but they need
+		// not be as long: sums may differ in the last bit.
+		near(t, "ideal hit", *got.IdealHit, *want.IdealHit, 1e-12)
+		var a, b bytes.Buffer
+		got.IdealHit = want.IdealHit
+		for d := range got.ByDepth {
+			near(t, "reuse", *got.ByDepth[d].Reuse, *want.ByDepth[d].Reuse, 1e-9)
+			got.ByDepth[d].Reuse = want.ByDepth[d].Reuse
+		}
+		if err := got.JSON(&a); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.JSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		if a.String() != b.String() {
+			t.Errorf("%s: seed %d:\n%s\n%s", name, seed, &a, &b)
+		}
+		copy(rows, original)
+	}
+}
+
+func TestKeepTakesWholeKeys(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("arrival_s,input_tokens,output_tokens,key\n")
+	for i := range 20000 {
+		fmt.Fprintf(&text, "%d,5,5,k%d\n", i, i%1000)
+	}
+	count := func(opt Options) map[string]int {
+		rows, h := mustRead(t, text.String(), opt)
+		if h.RowsRead != 20000 || h.RowsKept+h.Dropped[thinnedOut] != 20000 {
+			t.Errorf("header %+v", h)
+		}
+		keys := map[string]int{}
+		for _, r := range rows {
+			keys[r.Key]++
+		}
+		return keys
+	}
+	some := count(Options{Keep: 0.3, Seed: 1})
+	if len(some) < 250 || len(some) > 350 {
+		t.Errorf("%d of 1000 keys, wanted about 300", len(some))
+	}
+	for key, n := range some {
+		if n != 20 {
+			t.Errorf("key %s has %d of its 20 requests", key, n)
+		}
+	}
+	again, other := count(Options{Keep: 0.3, Seed: 1, Key: "field"}), count(Options{Keep: 0.3, Seed: 2})
+	same := 0
+	for key := range some {
+		if again[key] != 20 {
+			t.Errorf("key %s is not kept again", key)
+		}
+		if other[key] > 0 {
+			same++
+		}
+	}
+	if same == len(some) {
+		t.Error("the seed has no say")
+	}
+}
+
+// What does not fit in memory is estimated from a part, near the truth.
+func TestTallyOfAPart(t *testing.T) {
+	const seed, values = 7, 200000
+	rng := rand.New(rand.NewPCG(seed, 0))
+	all, part := newTally(math.MaxInt), newTally(1<<12)
+	for range 3 * values {
+		h := Chain(0, 0, uint64(rng.IntN(values)))
+		all.add(h)
+		part.add(h)
+	}
+	if len(part.counts) > 1<<12 || part.halved == 0 {
+		t.Fatalf("%d counted, halved %d times", len(part.counts), part.halved)
+	}
+	near(t, "different values", float64(part.different())/float64(all.different()), 1, 0.06)
+	for h, n := range part.counts {
+		if all.counts[h] != n {
+			t.Fatalf("seed %d: a value that is kept occurred %d times, counted %d", seed, all.counts[h], n)
+		}
+	}
+}
+
+func TestTimesAreThoseOfTheSortedRows(t *testing.T) {
+	const seed = 9
+	rng := rand.New(rand.NewPCG(seed, 0))
+	at := make([]int64, 5000)
+	for i := range at {
+		at[i] = rng.Int64N(1e12)
+	}
+	x, sorted := newTimes(), newTimes()
+	for _, v := range at {
+		x.add(v)
+	}
+	slices.Sort(at)
+	for _, v := range at {
+		sorted.add(v)
+	}
+	x.finish()
+	sorted.finish()
+	if x.cv() != sorted.cv() || x.distinct != sorted.distinct || x.least != sorted.least || sorted.inversions != 0 || x.inversions == 0 {
+		t.Errorf("seed %d: %+v, sorted %+v", seed, x.cv(), sorted.cv())
+	}
+	rates, width := x.profile(100)
+	sum := 0.0
+	for _, r := range rates {
+		sum += r * width
+	}
+	if len(rates) > 100 || len(rates) < 40 {
+		t.Errorf("%d bins", len(rates))
+	}
+	near(t, "requests in the profile", sum, 5000, 1e-6)
+}
