@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -17,6 +18,7 @@ type first struct {
 	members map[string]jsontext.Kind // of a JSON object
 	columns map[string]bool          // of a CSV header
 	fields  int
+	numeric bool // it begins with a number
 }
 
 func newFirst(line []byte) *first {
@@ -41,6 +43,8 @@ func newFirst(line []byte) *first {
 	}
 	if names, err := lines.Fields(line); err == nil {
 		f.fields = len(names)
+		_, err := micros(strings.TrimSpace(names[0]), 0)
+		f.numeric = err == nil
 		for _, name := range names {
 			f.columns[columnName(name)] = true
 		}

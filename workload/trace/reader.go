@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -21,14 +22,20 @@ type Reader struct {
 	done   bool
 }
 
-// Open opens a trace, plain or compressed with gzip or zstd. The caller closes
-// the reader.
+// Open opens a trace, plain or compressed with gzip or zstd, or a
+// folder of the files of ServeGen. The caller closes the reader.
 func Open(path string, opt Options) (*Reader, error) {
-	in, err := lines.Open(path)
+	open := func() (*lines.Reader, error) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return folder(path)
+		}
+		return lines.Open(path)
+	}
+	in, err := open()
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(in, opt, func() (*lines.Reader, error) { return lines.Open(path) })
+	r, err := newReader(in, opt, open)
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -40,10 +47,15 @@ func Open(path string, opt Options) (*Reader, error) {
 // known of all rows before the first can be given.
 func newReader(in *lines.Reader, opt Options, again func() (*lines.Reader, error)) (*Reader, error) {
 	r := &Reader{opt: opt, in: in}
-	if err := r.begin(opt); err != nil {
+	err := r.begin(opt)
+	if err == nil {
+		err = r.choose.prepare(r, again)
+	}
+	if err != nil {
+		r.closeFormat()
 		return nil, err
 	}
-	return r, r.choose.prepare(r, again)
+	return r, nil
 }
 
 func (r *Reader) begin(opt Options) error {
@@ -171,8 +183,13 @@ func (r *Reader) Header() *Header { return &r.header }
 
 // Close ends the reading.
 func (r *Reader) Close() {
+	r.closeFormat()
+	r.in.Close()
+}
+
+// closeFormat closes what the format has opened beside the file.
+func (r *Reader) closeFormat() {
 	if c, ok := r.format.(io.Closer); ok {
 		c.Close()
 	}
-	r.in.Close()
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"math"
 
 	"cacheroute/workload/share"
 )
@@ -14,8 +15,8 @@ const (
 
 // Bounds of what Stats remember; beyond, they are estimates from a part.
 const (
-	mostBlocks = 1 << 23
-	mostKeys   = 1 << 18 // of each rule
+	mostBlocks = 1 << 22
+	mostKeys   = 1 << 17 // of each rule
 )
 
 // MaxDepth is the deepest prefix that is tried as a key.
@@ -29,7 +30,7 @@ const fairShare = 0.1
 const HitBlock = 16
 
 // Stats describes a trace that is read once, in memory that does not grow with
-// it: some 500 MB at most.
+// it: some 400 MB at most.
 type Stats struct {
 	times
 	rule          KeyRule
@@ -38,7 +39,7 @@ type Stats struct {
 	stated        *tally // by the key of the file
 	bySession     *tally
 	sessions      *tally
-	anyKey        bool
+	unstated      int64 // rows without one
 	prefix        prefixes
 
 	ttft       float64 // sum of what was observed
@@ -97,9 +98,10 @@ func (s *Stats) add(h *Header, r *Row) {
 	if s.rule.Kind != KeyAuto {
 		s.asked.add(s.rule.Hash(r, p.chains))
 	}
-	if h.KeyField != "" {
-		s.anyKey = s.anyKey || r.Key != ""
+	if r.Key != "" {
 		s.stated.add(KeyRule{Kind: KeyField}.Hash(r, nil))
+	} else {
+		s.unstated++
 	}
 	hash := KeyRule{Kind: KeySession}.Hash(r, nil)
 	s.bySession.add(hash)
@@ -171,7 +173,7 @@ func (s *Stats) Rule(h *Header) KeyRule {
 	switch {
 	case s.rule.Kind != KeyAuto:
 		return s.rule
-	case s.anyKey:
+	case len(s.stated.counts) > 0:
 		return KeyRule{Kind: KeyField}
 	case h.PromptsKnown():
 		return KeyRule{Kind: KeyPrefix, Depth: BestDepth(func(d int) float64 { return share.Top(s.prefix.byDepth[d].shares(), 0) })}
@@ -188,6 +190,9 @@ func (s *Stats) keys(h *Header) *tally {
 	case s.rule.Kind != KeyAuto:
 		return s.asked
 	case rule.Kind == KeyField:
+		if s.unstated > 0 {
+			s.stated.counts[KeyRule{Kind: KeyField}.Hash(&Row{}, nil)] = uint32(min(s.unstated, math.MaxUint32))
+		}
 		return s.stated
 	case rule.Kind == KeyPrefix:
 		return s.prefix.byDepth[rule.Depth]

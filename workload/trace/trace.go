@@ -19,6 +19,7 @@ var Formats = map[string]func() Format{
 	"parquet":        func() Format { return &ownParquet{} },
 	"qwen-bailian":   func() Format { return &bailian{} },
 	"ragpulse":       func() Format { return &ragPulse{} },
+	"servegen":       func() Format { return &serveGen{} },
 	"splitwise":      func() Format { return &splitwise{} },
 	"vidur":          func() Format { return &vidur{} },
 	"weka":           func() Format { return &weka{} },
