@@ -22,7 +22,7 @@ type TraceOptions struct {
 // Trace is a recorded workload in normal form, sorted by arrival. It is
 // immutable and safe for concurrent use. Of a request it keeps 32 bytes, 24 for
 // each stretch of prompt that it shares in a way of its own, and 24 for each
-// block that no earlier prompt had; a closed loop adds 12.
+// block that no earlier prompt had; a closed loop adds up to 16.
 type Trace struct {
 	header Header
 	rows   []traceRow

@@ -107,7 +107,7 @@ func (o *ownParquet) checkSchema(file *parquet.File) error {
 			continue
 		}
 		if !sameKind(f, w) {
-			return fmt.Errorf("%s: column %s is %v, wanted %v", o.in.Path, f.Name(), f, w)
+			return fmt.Errorf("%s: column %s is %s, wanted %s", o.in.Path, f.Name(), typeName(f), typeName(w))
 		}
 		if !w.Optional() && f.Name() != "block_ids" {
 			found++
@@ -127,6 +127,20 @@ func (o *ownParquet) checkSchema(file *parquet.File) error {
 		}
 	}
 	return nil
+}
+
+// typeName names the type of a column on one line.
+func typeName(f parquet.Field) string {
+	for !f.Leaf() && len(f.Fields()) == 1 {
+		f = f.Fields()[0]
+	}
+	if !f.Leaf() {
+		return "a group"
+	}
+	if f.Name() == "element" {
+		return "a list of " + f.Type().String()
+	}
+	return f.Type().String()
 }
 
 // sameKind compares a column with the one wanted; whole numbers may be of 32 or

@@ -16,7 +16,6 @@ type table struct {
 	column map[string]int
 	row    []string
 	key    int // column that is the key; -1: none
-	used   map[string]bool
 }
 
 func columnName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
