@@ -70,7 +70,7 @@ func meanWords(f workload.Figures) string {
 		text   string
 	}{
 		{f.Gini, fmt.Sprintf("a Gini coefficient of the keys of %.3f", f.Gini)},
-		{f.TopShare, fmt.Sprintf("%.2g %% of the requests for the most frequent key", 100*f.TopShare)},
+		{f.TopShare, topWords(f.TopShare) + " % of the requests for the most frequent key"},
 		{f.PromptTokens, whole(f.PromptTokens) + " tokens a prompt"},
 		{f.OutputTokens, whole(f.OutputTokens) + " tokens an answer"},
 	} {
@@ -79,6 +79,14 @@ func meanWords(f workload.Figures) string {
 		}
 	}
 	return list(parts)
+}
+
+// topWords is a share in % with two digits.
+func topWords(share float64) string {
+	if share > 0.995 {
+		return "100"
+	}
+	return fmt.Sprintf("%.2g", 100*share)
 }
 
 // originCounts says how many numbers of the fleet are measured, given, fitted

@@ -11,7 +11,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
-	"pgregory.net/rapid"
 
 	"cacheroute/workload/lines"
 	"cacheroute/workload/share"
@@ -246,27 +245,6 @@ func TestRatesFileParquetErrors(t *testing.T) {
 	wantError(t, err, "row 1: read a null")
 	_, err = ReadRates(writeParquet(t, []rateRow{{&key, &rate}}))
 	wantError(t, err, "row 1: read the rate -1")
-}
-
-func TestGiniAndTopShare(t *testing.T) {
-	near(t, "Gini of equals", share.Gini([]float64{2, 2, 2}), 0, 1e-15)
-	near(t, "Gini of one in four", share.Gini([]float64{0, 8, 0, 0}), 0.75, 1e-15)
-	near(t, "top half", share.Top([]float64{1, 5, 2, 2}, 0.5), 0.7, 1e-15)
-	near(t, "top key", share.Top([]float64{1, 5, 2, 2}, 0), 0.5, 1e-15)
-	// The definition: mean absolute difference over twice the mean.
-	rapid.Check(t, func(t *rapid.T) {
-		x := rapid.SliceOfN(rapid.Float64Range(0.001, 1000), 1, 20).Draw(t, "x")
-		var sum, diff float64
-		for _, a := range x {
-			sum += a
-			for _, b := range x {
-				diff += math.Abs(a - b)
-			}
-		}
-		if want := diff / (2 * float64(len(x)) * sum); math.Abs(share.Gini(x)-want) > 1e-9 {
-			t.Fatalf("Gini %v, wanted %v", share.Gini(x), want)
-		}
-	})
 }
 
 func TestAliasDrawsByWeight(t *testing.T) {

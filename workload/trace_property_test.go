@@ -1,7 +1,9 @@
 package workload
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cacheroute/sim/clock"
+	"cacheroute/workload/trace"
 )
 
 // drawTrace makes rows that share prefixes of blocks of 8 tokens.
@@ -121,4 +124,42 @@ func BenchmarkReadTrace(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// What one pass in bounded memory says of a trace is what the tree of its blocks
+// says: the ideal hit, the keys of each rule and the depth that auto takes.
+func TestOnePassAgreesWithTheTree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, _ := drawTrace(t)
+		opt := blocksOf(8)
+		opt.Key = rapid.SampledFrom([]string{"auto", "prefix:1", "prefix:3", "none", "session"}).Draw(t, "key")
+		tree := mustRead(t, text, opt)
+		path := filepath.Join(os.TempDir(), fmt.Sprintf("one-pass-%d.jsonl", os.Getpid()))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(path)
+		info, err := readInfo(path, opt.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := tree.Header()
+		if info.KeyRule != h.KeyRule || int(info.Keys.Count) != tree.Keys() || math.Abs(info.Keys.Gini-h.Figures.Gini) > 1e-12 ||
+			info.Keys.TopShare != h.Figures.TopShare || *info.IdealHit != h.IdealHit || info.MeanQPS != h.QPS {
+			t.Fatalf("one pass: %s %+v, hit %v; the tree: %s %+v, hit %v", info.KeyRule, info.Keys, *info.IdealHit, h.KeyRule, h.Figures, h.IdealHit)
+		}
+	})
+}
+
+func readInfo(path string, opt trace.Options) (*trace.Info, error) {
+	r, err := trace.Open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s, err := r.Stats(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return s.Info(r.Header()), nil
 }

@@ -1,12 +1,16 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 const goodLine = `{"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}` + "\n"
@@ -131,6 +135,15 @@ func TestLineOfAGigabyte(t *testing.T) {
 	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 128 {
 		t.Errorf("%d MiB allocated", mib)
 	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, goodLine)
+	for zeros := make([]byte, 1<<20); packed.Len() < 1<<15; {
+		z.Write(zeros)
+	}
+	z.Close()
+	_, _, err = readText(packed.String(), Options{})
+	wantError(t, err, "t:2: the line is longer than 16 MiB")
 }
 
 // As many ids as a line can hold cost no more than a few times the line.

@@ -2,6 +2,8 @@ package trace
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +120,45 @@ func TestRecentForgets(t *testing.T) {
 	}
 	if _, ok := m.get(5); ok {
 		t.Error("an old entry is still there")
+	}
+}
+
+// Components of any length are cut into blocks: prompts share the blocks up to
+// the first component that differs, and only there.
+func TestRAGPulseWithLengths(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "week.jsonl")
+	row := func(at, input int, passages, question string) string {
+		return fmt.Sprintf(`{"timestamp": "%d", "input_length": %d, "output_length": 1, "hash_ids": {"sys_prompt": [0], "passages_ids": [%s], "user_input": [%s]}, "session_id": "u"}`+"\n", at, input, passages, question)
+	}
+	text := row(0, 20+40+30+5+7, "1, 2", "5") + row(1, 20+40+30+6, "1, 2", "") + row(2, 20+30+40, "2, 1", "")
+	for file, text := range map[string]string{path: text, filepath.Join(dir, "week.lengths.csv"): "component,id,tokens\nsys_prompt,0,20\npassages_ids,1,40\npassages_ids,2,30\nuser_input,5,5\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, h, err := readFile(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.IDKind != "component" || h.BlockTokens != 16 || len(rows) != 3 {
+		t.Fatalf("header %+v", h)
+	}
+	a, b, c := rows[0].Blocks, rows[1].Blocks, rows[2].Blocks
+	if len(a) != 95/16 || len(b) != 90/16 || len(c) != 90/16 {
+		t.Errorf("%d, %d and %d blocks", len(a), len(b), len(c))
+	}
+	if !slices.Equal(a[:5], b) || a[0] != c[0] || a[1] == c[1] || slices.Contains(a[1:], c[2]) {
+		t.Errorf("blocks %v, %v, %v", a, b, c)
+	}
+	for want, line := range map[string]string{
+		"week.jsonl:1: read components of 60 tokens for 50 input tokens": row(0, 50, "1", ""),
+		"week.jsonl:1: \"passages_ids\": read id 9, which has no length": row(0, 50, "9", ""),
+	} {
+		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := readFile(path, Options{})
+		wantError(t, err, want)
 	}
 }
