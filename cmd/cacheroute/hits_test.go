@@ -54,10 +54,10 @@ func countHits(t *testing.T, path string) (hit, prompt int64) {
 }
 
 // replayHits replays the trace on one destination that never evicts.
-func replayHits(t *testing.T, path, policy string) results.Cell {
+func replayHits(t *testing.T, path, policy string, more ...string) results.Cell {
 	var stdout, stderr bytes.Buffer
-	code := run(context.Background(), []string{"replay", path, "--destinations", "1", "--set", "fleet.kv_blocks=40000000",
-		"--policies", policy, "--seeds", "2", "--json", "--out", t.TempDir()}, &stdout, &stderr)
+	code := run(context.Background(), append([]string{"replay", path, "--destinations", "1", "--set", "fleet.kv_blocks=40000000",
+		"--policies", policy, "--seeds", "2", "--json", "--out", t.TempDir()}, more...), &stdout, &stderr)
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}

@@ -106,10 +106,10 @@ func (m *mooncake) check(r *Row, timed bool) error {
 }
 
 // blocks states what the ids are, once a row has some.
-func (j *jsonl) blocks() {
-	if j.h.BlockTokens == 0 {
-		j.h.IDKind = "chained"
-		j.h.useBlocks(j.opt.BlockTokens, mooncakeBlock)
+func (m *mooncake) blocks() {
+	if m.h.BlockTokens == 0 {
+		m.h.IDKind = "chained"
+		m.h.useBlocks(m.opt.BlockTokens, mooncakeBlock)
 	}
 }
 

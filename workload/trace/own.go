@@ -96,7 +96,6 @@ func (o *ownCSV) next(r *Row) error {
 		return err
 	}
 	e := ownRow{blockTokens: Absent}
-	var ids string
 	values := []value{
 		{column: o.arrival, exponent: arrivals[o.arrival], time: &r.At, needed: true},
 		{column: "input_tokens", tokens: &r.Input, needed: true},
@@ -116,8 +115,7 @@ func (o *ownCSV) next(r *Row) error {
 	if err := o.read(values...); err != nil {
 		return err
 	}
-	ids = o.text("block_ids")
-	for word := range strings.FieldsSeq(ids) {
+	for word := range strings.FieldsSeq(o.text("block_ids")) {
 		id, err := wholeOf("block_ids", word, math.MaxUint64)
 		if err != nil {
 			return o.in.Errorf("%w", err)
