@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -179,7 +180,7 @@ func ReadTrace(path string, opt TraceOptions) (*Trace, error) {
 	if err := opt.Prompt.Check(); err != nil {
 		return nil, err
 	}
-	r, err := trace.Open(path, opt.Options)
+	r, err := trace.Open(context.Background(), path, opt.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func TestOnePassAgreesWithTheTree(t *testing.T) {
 }
 
 func readInfo(path string, opt trace.Options) (*trace.Info, error) {
-	r, err := trace.Open(path, opt)
+	r, err := trace.Open(context.Background(), path, opt)
 	if err != nil {
 		return nil, err
 	}

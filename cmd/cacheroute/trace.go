@@ -43,7 +43,7 @@ rate of an infinite cache, if the trace says what prompts share.`,
 	c.Flags().StringVar(&page, "out", "", "write the statistics to this file as a page (HTML)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the statistics as JSON and nothing else to standard output")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		r, err := f.open(args[0])
+		r, err := f.open(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ a replay of OUT gives what a replay of TRACE does. OUT appears when it is whole.
 	}
 	f.register(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		r, err := f.open(args[0])
+		r, err := f.open(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -108,22 +108,22 @@ a replay of OUT gives what a replay of TRACE does. OUT appears when it is whole.
 }
 
 // open opens the trace that the flags ask for.
-func (f *traceFlags) open(path string) (*trace.Reader, error) {
+func (f *traceFlags) open(ctx context.Context, path string) (*trace.Reader, error) {
 	t, err := f.read(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := trace.Open(path, t.Options())
+	r, err := trace.Open(ctx, path, t.Options())
 	if err != nil {
-		return nil, scenarios.Badf("%v", err)
+		return nil, badTrace(ctx, err)
 	}
 	return r, nil
 }
 
 // badTrace makes the mistakes of a trace the input's.
 func badTrace(ctx context.Context, err error) error {
-	if errors.Is(err, ctx.Err()) {
-		return err
+	if ctx.Err() != nil {
+		return errors.New("interrupted while reading the trace; nothing was written")
 	}
 	return scenarios.Badf("%v", err)
 }

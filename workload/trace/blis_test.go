@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func writeBLIS(t *testing.T, head, rows string) string {
 }
 
 func TestBLIS(t *testing.T) {
-	r, err := Open(writeBLIS(t, blisHead, blisRows), Options{})
+	r, err := Open(context.Background(), writeBLIS(t, blisHead, blisRows), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestBLISErrors(t *testing.T) {
 		{"a column left out", blisHead, strings.Replace(blisRows, "round_index", "round", 1), "run.csv:1: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := Open(writeBLIS(t, c.head, c.rows), Options{})
+			r, err := Open(context.Background(), writeBLIS(t, c.head, c.rows), Options{})
 			if err == nil {
 				_, err = collect(r)
 			}

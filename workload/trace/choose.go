@@ -27,7 +27,7 @@ type chooser struct {
 
 // prepare reads the file a first time where the choice needs it: a window
 // begins at the earliest arrival, and automatic keys need the whole trace.
-func (c *chooser) prepare(r *Reader, again func() (*lines.Reader, error)) error {
+func (c *chooser) prepare(ctx context.Context, r *Reader, again func() (*lines.Reader, error)) error {
 	o := &r.opt
 	rule, err := ParseKey(o.Key)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *chooser) prepare(r *Reader, again func() (*lines.Reader, error)) error 
 	if err := first.begin(all); err != nil {
 		return err
 	}
-	stats, err := first.Stats(context.Background())
+	stats, err := first.Stats(ctx)
 	if err != nil {
 		return err
 	}

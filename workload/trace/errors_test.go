@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -126,7 +127,7 @@ func TestLineOfAGigabyte(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r, err := Open(path, Options{})
+	r, err := Open(context.Background(), path, Options{})
 	if err == nil {
 		_, err = collect(r)
 	}

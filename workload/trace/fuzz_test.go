@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func FuzzFormats(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, err := newReader(in, Options{Format: format, SessionsPerS: 1, From: 1, Force: true}, open)
+		r, err := newReader(context.Background(), in, Options{Format: format, SessionsPerS: 1, From: 1, Force: true}, open)
 		if err != nil {
 			return
 		}
@@ -74,7 +75,7 @@ func FuzzParquet(f *testing.F) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(path, Options{})
+		r, err := Open(context.Background(), path, Options{})
 		if err != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,7 +19,7 @@ func writeRows[T any](t *testing.T, rows []T) string {
 }
 
 func readFile(path string, opt Options) ([]Row, *Header, error) {
-	r, err := Open(path, opt)
+	r, err := Open(context.Background(), path, opt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -22,9 +23,10 @@ type Reader struct {
 	done   bool
 }
 
-// Open opens a trace, plain or compressed with gzip or zstd, or a
-// folder of the files of ServeGen. The caller closes the reader.
-func Open(path string, opt Options) (*Reader, error) {
+// Open opens a trace, plain or compressed with gzip or zstd, or a folder of the
+// files of ServeGen. Where the options need a first reading, the context ends it.
+// The caller closes the reader.
+func Open(ctx context.Context, path string, opt Options) (*Reader, error) {
 	open := func() (*lines.Reader, error) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return folder(path)
@@ -35,7 +37,7 @@ func Open(path string, opt Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(in, opt, open)
+	r, err := newReader(ctx, in, opt, open)
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -45,11 +47,11 @@ func Open(path string, opt Options) (*Reader, error) {
 
 // newReader reads from in. again opens the file once more, for what must be
 // known of all rows before the first can be given.
-func newReader(in *lines.Reader, opt Options, again func() (*lines.Reader, error)) (*Reader, error) {
+func newReader(ctx context.Context, in *lines.Reader, opt Options, again func() (*lines.Reader, error)) (*Reader, error) {
 	r := &Reader{opt: opt, in: in}
 	err := r.begin(opt)
 	if err == nil {
-		err = r.choose.prepare(r, again)
+		err = r.choose.prepare(ctx, r, again)
 	}
 	if err != nil {
 		r.closeFormat()

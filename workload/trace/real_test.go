@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func TestPublishedTraces(t *testing.T) {
 		{"mooncake-fast25/synthetic_trace.jsonl", 3993, 3.9060, 1.011, 15325.5, 149.1, 0.6512, 121877, 43924, 2211},
 		{"azure-llm-2023/AzureLLMInferenceTrace_code.csv", 8819, 2.5664, 13.151, 2047.8, 27.9, math.NaN(), 0, 0, 1},
 	} {
-		r, err := Open(filepath.Join(published, c.file), Options{})
+		r, err := Open(context.Background(), filepath.Join(published, c.file), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

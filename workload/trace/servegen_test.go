@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -43,7 +44,7 @@ func twoClients() map[string]string {
 func TestServeGen(t *testing.T) {
 	dir := writeServeGen(t, twoClients())
 	read := func(path string, seed uint64) []Row {
-		r, err := Open(path, Options{Seed: seed})
+		r, err := Open(context.Background(), path, Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,17 +126,17 @@ func TestServeGenErrors(t *testing.T) {
 	} {
 		files := twoClients()
 		files[c.file] = c.text
-		r, err := Open(writeServeGen(t, files), Options{})
+		r, err := Open(context.Background(), writeServeGen(t, files), Options{})
 		if err == nil {
 			_, err = collect(r)
 			r.Close()
 		}
 		wantError(t, err, c.want)
 	}
-	_, err := Open(t.TempDir(), Options{})
+	_, err := Open(context.Background(), t.TempDir(), Options{})
 	wantError(t, err, "is a directory with 0 files chunk-N-trace.csv")
 	dir := writeServeGen(t, map[string]string{"chunk-1-trace.csv": "0,5,2,Gamma,1,1\n"})
-	_, err = Open(dir, Options{})
+	_, err = Open(context.Background(), dir, Options{})
 	wantError(t, err, "chunk-1-dataset.json: no such file")
 }
 

@@ -125,9 +125,10 @@ func (p *prefixes) add(h *Header, r *Row) {
 		if !kept {
 			continue
 		}
-		p.sampled += float64(tokens)
+		stands := float64(int64(tokens) << p.blocks.halved) // for those that are not kept, too
+		p.sampled += stands
 		if n > 1 {
-			p.reused += float64(tokens)
+			p.reused += stands
 		} else {
 			matched = min(matched, i)
 		}

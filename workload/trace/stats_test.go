@@ -206,3 +206,82 @@ func TestTimesAreThoseOfTheSortedRows(t *testing.T) {
 	}
 	near(t, "requests in the profile", sum, 5000, 1e-6)
 }
+
+// Beyond the bounds of memory figures are estimates, near the truth, and said to
+// be; gaps that are lost make their CV unknown.
+func TestEstimates(t *testing.T) {
+	const seed = 13
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var text strings.Builder
+	text.WriteString("arrival_s,input_tokens,output_tokens,block_tokens,block_ids\n")
+	for i := range 4000 {
+		fmt.Fprintf(&text, "%d,160,1,16,%d %d", i^3, rng.IntN(300), rng.IntN(4))
+		for range 8 {
+			fmt.Fprintf(&text, " %d", rng.IntN(2))
+		}
+		text.WriteString("\n")
+	}
+	read := func(shrink func(s *Stats)) *Info {
+		r := mustOpen(t, text.String(), Options{})
+		s := newStats(KeyRule{})
+		shrink(s)
+		rows, err := collect(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			s.add(r.Header(), &rows[i])
+		}
+		s.times.finish()
+		return s.Info(r.Header())
+	}
+	exact := read(func(*Stats) {})
+	part := read(func(s *Stats) {
+		s.prefix.blocks.most = 2000
+		for d := 1; d <= MaxDepth; d++ {
+			s.prefix.byDepth[d].most = 200
+		}
+		s.times.reorder = 2
+	})
+	if exact.Estimated || !part.Estimated || exact.GapCV == nil || part.GapCV != nil {
+		t.Errorf("seed %d: exact %v, CV %v; part %v, CV %v", seed, exact.Estimated, exact.GapCV, part.Estimated, part.GapCV)
+	}
+	near(t, "ideal hit", *part.IdealHit, *exact.IdealHit, 0.03)
+	near(t, "different blocks", float64(part.UniqueBlocks)/float64(exact.UniqueBlocks), 1, 0.1)
+	for d := range 3 {
+		near(t, "keys", float64(part.ByDepth[d].Count)/float64(exact.ByDepth[d].Count), 1, 0.25)
+		near(t, "Gini", part.ByDepth[d].Gini, exact.ByDepth[d].Gini, 0.06)
+	}
+	var b bytes.Buffer
+	if err := part.Print(&b); err != nil || !strings.Contains(b.String(), "estimates from a part") || !strings.Contains(b.String(), "gap CV unknown") {
+		t.Errorf("%v: %s", err, &b)
+	}
+}
+
+// The keys of each rule, and what auto takes where the file states keys, where
+// it has sessions, and where it has nothing.
+func TestKeysOfStats(t *testing.T) {
+	const plain = "arrival_s,input_tokens,output_tokens\n0,1,1\n1,1,1\n2,2,1\n"
+	for _, c := range []struct {
+		text, key, rule string
+		count           int64
+		top             float64
+	}{
+		{plain, "", "none (auto)", 1, 1},
+		{plain, "prefix:2", "prefix:2", 3, 1.0 / 3}, // nothing is known of the prompts: each has a key of its own
+		{threeTurns, "", "prefix:3 (auto)", 4, 0.25},
+		{threeTurns, "session", "session", 2, 0.5},
+		{threeTurns, "field:session", "field:session", 2, 0.5},
+		{threeTurns, "prefix:1", "prefix:1", 2, 0.75},
+		{strings.Replace(threeTurns, "block_tokens,block_ids", "x,y", 1), "", "session (auto)", 2, 0.5},
+		{examples["csv"], "", "field (auto)", 2, 0.75},
+		{examples["csv"], "field:region", "field:region", 2, 0.5},
+		{examples["jsonl"], "", "field (auto)", 2, 0.5}, // one row states none
+		{examples["mooncake-dynamo"], "field:request_id", "field:request_id", 2, 0.5},
+	} {
+		i := infoOf(t, c.text, Options{Key: c.key})
+		if i.KeyRule != c.rule || i.Keys.Count != c.count || math.Abs(i.Keys.TopShare-c.top) > 1e-12 {
+			t.Errorf("%q of %.40q: %s, %+v", c.key, c.text, i.KeyRule, i.Keys)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type times struct {
 	earliest, latest  int64
 	inversions, stray int64 // rows before the one above them; so late that their gap is lost
 
+	reorder        int // rows that one may come late
 	waiting        arrivalHeap
 	sorted         int64 // the last one that left waiting
 	gaps, distinct int64
@@ -27,12 +28,12 @@ type times struct {
 }
 
 const (
-	reorder  = 1 << 20
-	mostBins = 4096
+	usualReorder = 1 << 20
+	mostBins     = 4096
 )
 
 func newTimes() times {
-	return times{earliest: math.MaxInt64, sorted: -1, least: math.MaxInt64, width: 1e6, bins: map[int64]int64{}}
+	return times{reorder: usualReorder, earliest: math.MaxInt64, sorted: -1, least: math.MaxInt64, width: 1e6, bins: map[int64]int64{}}
 }
 
 type arrivalHeap []int64
@@ -57,7 +58,7 @@ func (t *times) add(at int64) {
 	t.earliest, t.latest = min(t.earliest, at), max(t.latest, at)
 	t.bin(at)
 	heap.Push(&t.waiting, at)
-	if len(t.waiting) > reorder {
+	if len(t.waiting) > t.reorder {
 		t.leave(heap.Pop(&t.waiting).(int64))
 	}
 }

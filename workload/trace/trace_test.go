@@ -25,7 +25,7 @@ func readText(text string, opt Options) (rows []Row, h *Header, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := newReader(in, opt, open)
+	r, err := newReader(context.Background(), in, opt, open)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -225,7 +225,7 @@ func TestRoundTrip(t *testing.T) {
 			if err := convert(path, text, opt); err != nil {
 				t.Fatal(err)
 			}
-			r, err := Open(path, Options{Force: true})
+			r, err := Open(context.Background(), path, Options{Force: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +259,7 @@ func convert(path, text string, opt Options) error {
 	if err != nil {
 		return err
 	}
-	r, err := newReader(in, opt, open)
+	r, err := newReader(context.Background(), in, opt, open)
 	if err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func mustOpen(t *testing.T, text string, opt Options) *Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newReader(in, opt, open)
+	r, err := newReader(context.Background(), in, opt, open)
 	if err != nil {
 		t.Fatal(err)
 	}
