@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -112,12 +113,9 @@ func (l *lengths) info() LengthInfo {
 
 // keyInfo describes keys; the top share is of n requests.
 func keyInfo(t *tally, n int64) KeyInfo {
-	shares := t.shares()
-	k := KeyInfo{Count: t.different(), Gini: share.Gini(shares), Top4Share: share.Top(shares, 0.04), TopShare: share.Top(shares, 0)}
-	if t.halved > 0 {
-		k.TopShare = slices.Max(shares) / float64(n)
-	}
-	return k
+	parts := t.parts()
+	top := slices.MaxFunc(parts, func(a, b share.Part) int { return cmp.Compare(a.Share, b.Share) })
+	return KeyInfo{Count: t.different(), Gini: share.GiniOf(parts), Top4Share: share.TopOf(parts, 0.04), TopShare: top.Share / float64(n)}
 }
 
 // JSON writes the figures as one document.

@@ -3,8 +3,6 @@ package trace
 import (
 	"fmt"
 	"math"
-
-	"cacheroute/workload/share"
 )
 
 // Bounds that an honest trace keeps: a wrong unit of time breaks them first.
@@ -121,14 +119,13 @@ func (p *prefixes) add(h *Header, r *Row) {
 		tokens := min(left, h.BlockTokens)
 		left -= tokens
 		p.covered += float64(tokens)
-		n, kept := p.blocks.add(chain)
-		if !kept {
+		n, stands := p.blocks.add(chain)
+		if stands == 0 {
 			continue
 		}
-		stands := float64(int64(tokens) << p.blocks.halved) // for those that are not kept, too
-		p.sampled += stands
+		p.sampled += stands * float64(tokens)
 		if n > 1 {
-			p.reused += stands
+			p.reused += stands * float64(tokens)
 		} else {
 			matched = min(matched, i)
 		}
@@ -177,7 +174,7 @@ func (s *Stats) Rule(h *Header) KeyRule {
 	case len(s.stated.counts) > 0:
 		return KeyRule{Kind: KeyField}
 	case h.PromptsKnown():
-		return KeyRule{Kind: KeyPrefix, Depth: BestDepth(func(d int) float64 { return share.Top(s.prefix.byDepth[d].shares(), 0) })}
+		return KeyRule{Kind: KeyPrefix, Depth: BestDepth(func(d int) float64 { return keyInfo(s.prefix.byDepth[d], s.n).TopShare })}
 	case h.InSessions > 0:
 		return KeyRule{Kind: KeySession}
 	}

@@ -160,6 +160,10 @@ func TestTallyOfAPart(t *testing.T) {
 	const seed, values = 7, 200000
 	rng := rand.New(rand.NewPCG(seed, 0))
 	all, part := newTally(math.MaxInt), newTally(1<<12)
+	const frequent = math.MaxUint64 // by its bits not of the part
+	for range 500 {
+		part.add(frequent)
+	}
 	for range 3 * values {
 		h := Chain(0, 0, uint64(rng.IntN(values)))
 		all.add(h)
@@ -167,6 +171,9 @@ func TestTallyOfAPart(t *testing.T) {
 	}
 	if len(part.counts) > 1<<12 || part.halved == 0 {
 		t.Fatalf("%d counted, halved %d times", len(part.counts), part.halved)
+	}
+	if n, stands := part.add(frequent); n != 501 || stands != 1 || len(part.heavy) != 1 {
+		t.Errorf("a frequent value: %d times, for %v, %d frequent ones", n, stands, len(part.heavy))
 	}
 	near(t, "different values", float64(part.different())/float64(all.different()), 1, 0.06)
 	for h, n := range part.counts {
