@@ -82,7 +82,9 @@ func (p *tracePage) fill() {
 	add("arrivals", "%.6g s, mean %.4f/s, coefficient of variation of the gaps %s", p.SpanS, p.MeanQPS, unknownOr(p.GapCV, "%.3f"))
 	add("times", "%d distinct, smallest gap %s s, %d rows out of order", p.DistinctTimes, unknownOr(p.SmallestGapS, "%.6g"), p.OutOfOrder)
 	add("keys", "%s: %d keys, Gini %.3f, the top key has %.2f %% of the requests", p.KeyRule, p.Keys.Count, p.Keys.Gini, 100*p.Keys.TopShare)
-	add("sessions", "%d", p.Sessions)
+	if p.Sessions > 0 {
+		add("sessions", "%d", p.Sessions)
+	}
 	if p.ObservedTTFTS != nil || p.ObservedCached != nil {
 		add("observed", "mean time to first token %s s, cached share of prompt tokens %s", unknownOr(p.ObservedTTFTS, "%.4g"), unknownOr(p.ObservedCached, "%.4f"))
 	}

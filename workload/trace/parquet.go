@@ -129,18 +129,18 @@ func (o *ownParquet) checkSchema(file *parquet.File) error {
 	return nil
 }
 
-// typeName names the type of a column on one line.
+// typeName names the type of a column on one line, with the names of the levels
+// of a list.
 func typeName(f parquet.Field) string {
-	for !f.Leaf() && len(f.Fields()) == 1 {
+	path := ""
+	for !f.Leaf() {
+		if len(f.Fields()) != 1 {
+			return "a group"
+		}
 		f = f.Fields()[0]
+		path += f.Name() + "."
 	}
-	if !f.Leaf() {
-		return "a group"
-	}
-	if f.Name() == "element" {
-		return "a list of " + f.Type().String()
-	}
-	return f.Type().String()
+	return path + f.Type().String()
 }
 
 // sameKind compares a column with the one wanted; whole numbers may be of 32 or
@@ -150,7 +150,8 @@ func sameKind(got, want parquet.Field) bool {
 		return false
 	}
 	if !got.Leaf() {
-		return len(got.Fields()) == 1 && len(want.Fields()) == 1 && sameKind(got.Fields()[0], want.Fields()[0])
+		g, w := got.Fields(), want.Fields()
+		return len(g) == 1 && len(w) == 1 && g[0].Name() == w[0].Name() && sameKind(g[0], w[0])
 	}
 	kind := got.Type().Kind()
 	return kind == want.Type().Kind() || kind == parquet.Int32 && want.Type().Kind() == parquet.Int64

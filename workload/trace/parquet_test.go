@@ -74,6 +74,16 @@ func TestParquetErrors(t *testing.T) {
 		numbers
 		IDs []int64 `parquet:"block_ids,list"`
 	}
+	type item struct {
+		Item int64 `parquet:"item"`
+	}
+	type list struct {
+		List []item `parquet:"list"`
+	}
+	type otherList struct { // readers that go by names would find no ids
+		numbers
+		IDs list `parquet:"block_ids"`
+	}
 	damaged := writeRows(t, []numbers{{1, 1, 1}})
 	data, err := os.ReadFile(damaged)
 	if err != nil {
@@ -83,15 +93,16 @@ func TestParquetErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, path := range map[string]string{
-		"row 2: input_tokens: read -5, wanted a whole number from 0 to 67108864":    writeRows(t, []numbers{{1, 1, 1}, {1, -5, 1}}),
-		"row 1: output_tokens: read 4294967297, wanted":                             writeRows(t, []numbers{{1, 1, 1<<32 + 1}}),
-		"row 1: arrival_us: read -1, wanted":                                        writeRows(t, []numbers{{-1, 1, 1}}),
-		"column arrival_us is":                                                      writeRows(t, []text{{"x", 1, 1}}),
-		"column block_ids is":                                                       writeRows(t, []ids{{numbers{1, 1, 1}, []string{"x"}}}),
-		"read 1 of the columns arrival_us, input_tokens and output_tokens":          writeRows(t, []few{{1}}),
-		"5000000 values in 1 rows, wanted at most 4194304 ids a request":            writeRows(t, []bomb{{numbers{1, 1, 1}, make([]int64, 5000000)}}),
-		"damaged or truncated Parquet file":                                         damaged,
-		"row 1: block_ids without block_tokens, wanted the number of tokens of a b": writeRows(t, []bomb{{numbers{1, 16, 1}, []int64{4}}}),
+		"row 2: input_tokens: read -5, wanted a whole number from 0 to 67108864":       writeRows(t, []numbers{{1, 1, 1}, {1, -5, 1}}),
+		"row 1: output_tokens: read 4294967297, wanted":                                writeRows(t, []numbers{{1, 1, 1<<32 + 1}}),
+		"row 1: arrival_us: read -1, wanted":                                           writeRows(t, []numbers{{-1, 1, 1}}),
+		"column arrival_us is":                                                         writeRows(t, []text{{"x", 1, 1}}),
+		"column block_ids is list.item.INT(64,true), wanted list.element.INT(64,true)": writeRows(t, []otherList{{numbers{1, 1, 1}, list{[]item{{1}}}}}),
+		"column block_ids is list.element.STRING":                                      writeRows(t, []ids{{numbers{1, 1, 1}, []string{"x"}}}),
+		"read 1 of the columns arrival_us, input_tokens and output_tokens":             writeRows(t, []few{{1}}),
+		"5000000 values in 1 rows, wanted at most 4194304 ids a request":               writeRows(t, []bomb{{numbers{1, 1, 1}, make([]int64, 5000000)}}),
+		"damaged or truncated Parquet file":                                            damaged,
+		"row 1: block_ids without block_tokens, wanted the number of tokens of a b":    writeRows(t, []bomb{{numbers{1, 16, 1}, []int64{4}}}),
 	} {
 		_, _, err := readFile(path, Options{})
 		wantError(t, err, want)

@@ -69,7 +69,7 @@ func (r *Reader) begin(opt Options) error {
 		return err
 	}
 	r.format = Formats[name]()
-	r.header = Header{Path: r.in.Path, Format: name, Forced: opt.Format != "", Dropped: map[string]int{}, IDKind: "none", InputKind: "full"}
+	r.header = Header{Path: r.in.Path, Format: name, Forced: opt.Format != "", Dropped: map[string]int{}, Notes: []string{}, IDKind: "none", InputKind: "full"}
 	return r.format.begin(source{r.in, &r.header, &r.opt})
 }
 
