@@ -25,6 +25,11 @@ type CHWBL struct {
 	// Epsilon is the slack over the mean, to the millionth; the paper swept
 	// it to 0.25.
 	Epsilon float64 `yaml:"epsilon" jsonschema:"minimum=0,maximum=1000"`
+	// Overflow says where a request goes that its home does not admit: next, the
+	// first clockwise that admits it, as in the theorem; least_loaded, the least
+	// loaded of all, the first clockwise of equals, as SGLang's model gateway has
+	// it (prefix_hash.rs).
+	Overflow string `yaml:"overflow" jsonschema:"enum=next,enum=least_loaded"`
 	// Vnodes is the number of ring points a destination.
 	Vnodes int `yaml:"vnodes" jsonschema:"minimum=1,maximum=65536"`
 }
@@ -38,6 +43,7 @@ func (s *CHWBL) About() string {
 func (s *CHWBL) Check() error {
 	return cmp.Or(
 		oneOf("rule", s.Rule, "paper", "kubeai", "envoy", "sglang"),
+		oneOf("overflow", s.Overflow, "next", "least_loaded"),
 		within("epsilon", s.Epsilon, 0, 1000),
 		within("vnodes", float64(s.Vnodes), 1, maxVnodes))
 }
@@ -53,6 +59,7 @@ func (s *CHWBL) Build(env Env) (Policy, error) {
 		homes:  newHomes(env, env.HashSeed, points.first),
 		limit:  loadLimits[s.Rule],
 		factor: million + millionths(s.Epsilon),
+		lowest: s.Overflow == "least_loaded",
 	}, nil
 }
 
@@ -61,6 +68,7 @@ type chwbl struct {
 	homes  homes // the home of a key is a point of the ring
 	limit  func(factor, total, n int64) int64
 	factor int64 // c in millionths
+	lowest bool  // a request that overflows goes to the least loaded
 }
 
 // Route falls back to the home after a full round. With consistent counts no
@@ -68,6 +76,9 @@ type chwbl struct {
 func (p *chwbl) Route(r *workload.Request, v *View) int {
 	home := p.homes.of(r.Key)
 	limit := int(p.limit(p.factor, int64(v.Total()), int64(v.Destinations())))
+	if d := int(p.points[home].index); p.lowest && v.InFlight(d) > limit {
+		limit = v.InFlight(int(v.Ascending()[0]))
+	}
 	for _, part := range [2]ring{p.points[home:], p.points[:home]} {
 		for i := range part {
 			if d := int(part[i].index); v.InFlight(d) <= limit {

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -38,6 +39,7 @@ func TestCHWBLAgainstScan(t *testing.T) {
 		s := &CHWBL{
 			Rule:    rapid.SampledFrom([]string{"paper", "kubeai", "envoy", "sglang"}).Draw(t, "rule"),
 			Epsilon: float64(hundredths) / 100, Vnodes: 5,
+			Overflow: rapid.SampledFrom([]string{"next", "least_loaded"}).Draw(t, "overflow"),
 		}
 		env := testEnv(n, 10, rapid.Uint64().Draw(t, "seed"))
 		p, _ := s.Build(env)
@@ -49,6 +51,10 @@ func TestCHWBLAgainstScan(t *testing.T) {
 			for _, d := range walk {
 				if admits(s.Rule, big.NewRat(100+int64(hundredths), 100), v.InFlight(d), v.Total(), n) {
 					want = d
+					break
+				}
+				if s.Overflow == "least_loaded" { // the home does not admit it
+					want = slices.MinFunc(walk, func(a, b int) int { return v.InFlight(a) - v.InFlight(b) })
 					break
 				}
 			}

@@ -17,7 +17,7 @@ import (
 var Policies = map[string]func() Spec{
 	"flat-lb":    func() Spec { return &FlatLB{} },
 	"sticky":     func() Spec { return &Sticky{Hash: "ring", Vnodes: defaultVnodes} },
-	"chwbl":      func() Spec { return &CHWBL{Rule: "paper", Epsilon: 0.25, Vnodes: defaultVnodes} },
+	"chwbl":      func() Spec { return &CHWBL{Rule: "paper", Epsilon: 0.25, Overflow: "next", Vnodes: defaultVnodes} },
 	"dualmap":    func() Spec { return &DualMap{Theta: 1.75, Vnodes: defaultVnodes} },
 	"preble":     func() Spec { return newPreble() },
 	"cacheroute": func() Spec { return NewCacheRoute() },

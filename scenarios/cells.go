@@ -173,6 +173,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if err != nil {
 		return results.Cell{}, nil, err
 	}
+	source = s.Measure.warmed(source, c.LoadQPS)
 	policy, err := r.policy(c, streams)
 	if err != nil {
 		return results.Cell{}, nil, err
@@ -263,10 +264,7 @@ func (r *Runner) window(c Cell) (w results.Window, end clock.Time) {
 	if m.ByStage {
 		return r.Study.stageWindow(c.LoadQPS), clock.Never
 	}
-	w.From, w.To = clock.FromSeconds(m.WarmupS), clock.Never
-	if m.DurationS > 0 {
-		w.To = w.From + clock.FromSeconds(m.DurationS)
-	}
+	w = m.window()
 	return w, w.To
 }
 

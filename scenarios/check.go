@@ -126,7 +126,7 @@ func (s *Study) checkLadder(c *checker) {
 		c.within(path, q, 1e-6, 1e9)
 		c.want(!loads[q], "%s: %v is listed twice", path, q)
 		loads[q] = true
-		requests := q * (s.Measure.WarmupS + s.Measure.DurationS)
+		requests := q * s.Measure.span(q)
 		c.want(s.Workload.Trace != nil || !(requests > maxRequests), "%s: %.3g requests in a run, wanted at most %.0e", path, requests, maxRequests)
 	}
 	c.want(len(s.Seeds) > 0, "seeds: empty list, wanted at least one")
@@ -142,6 +142,7 @@ func (s *Study) checkLadder(c *checker) {
 func (s *Study) checkMeasure(c *checker) {
 	m := &s.Measure
 	c.within("measure.warmup_s", m.WarmupS, 0, maxSpanS)
+	s.checkWarmup(c)
 	c.within("measure.duration_s", m.DurationS, 0, maxSpanS)
 	c.want(m.DurationS == 0 || !(m.DurationS < 1e-6), "measure.duration_s: must be at least a microsecond, got %v", m.DurationS)
 	c.want(m.DurationS != 0 || s.Workload.Trace != nil || m.ByStage, "measure.duration_s: must be positive")

@@ -208,7 +208,7 @@ func pairable(c *results.Comparison, o CompareOptions) error {
 	}
 	b := &BadInput{}
 	for _, d := range c.Differences {
-		if strings.HasPrefix(d.Field, "workload") || d.Field == "measure.warmup_s" || d.Field == "measure.duration_s" {
+		if strings.HasPrefix(d.Field, "workload") || d.Field == "measure.warmup_s" || d.Field == "measure.warmup_qps" || d.Field == "measure.settle_s" || d.Field == "measure.duration_s" {
 			b.Lines = append(b.Lines, oneLine(fmt.Sprintf("%s: %s in A, %s in B", d.Field, orNothing(d.A), orNothing(d.B))))
 		}
 	}

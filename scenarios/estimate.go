@@ -23,7 +23,7 @@ func (r *Runner) expected() float64 {
 	m := &r.Study.Measure
 	sum := 0.0
 	for _, q := range r.Study.LoadsQPS {
-		sum += r.requests(q, m.WarmupS+m.DurationS)
+		sum += r.requests(q, m.span(q))
 	}
 	return sum * float64(len(r.Study.Policies)*len(r.Study.Seeds))
 }
@@ -58,7 +58,7 @@ func (r *Runner) estimate(ctx context.Context, workers int) (estimate, error) {
 			if loads[1] > loads[0] {
 				part = (load - loads[0]) / (loads[1] - loads[0])
 			}
-			e.Seconds += r.requests(load, m.WarmupS+m.DurationS) * (pace[0]*(1-part) + pace[1]*part)
+			e.Seconds += r.requests(load, m.span(load)) * (pace[0]*(1-part) + pace[1]*part)
 		}
 	}
 	e.Rate = requests / seconds

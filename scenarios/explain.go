@@ -180,7 +180,7 @@ func (e *explainer) measure() {
 	}
 	text := "measured: " + window
 	if m.WarmupS > 0 {
-		text = fmt.Sprintf("%v s of warm-up, then ", m.WarmupS) + text
+		text = warmupWords(m) + ", then " + text
 	} else {
 		text += ", from cold caches on"
 	}

@@ -56,6 +56,7 @@ func (r *Runner) SingleDestination(keys int) (*Runner, error) {
 	}
 	s.LoadsQPS = slices.Compact(s.LoadsQPS)
 	s.Measure.DurationS = min(maxSpanS, size*s.Measure.DurationS)
+	s.Measure.WarmupQPS /= size
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("one destination of %s: %w", s.Name, err)
 	}
@@ -74,7 +75,7 @@ func (r *Runner) PrintQCap(w io.Writer, s *results.Summary) error {
 	m := &r.Study.Measure
 	fmt.Fprintf(w, "%s: one destination with %s, at %.3g to %.3g requests/s, %.0f %% apart,\n", s.Study, count(r.load.Keys(), "key"),
 		slices.Min(r.Study.LoadsQPS), slices.Max(r.Study.LoadsQPS), 100*(rungRatio-1))
-	fmt.Fprintf(w, "each for %v s after %v s of warm-up\n\n", m.DurationS, m.WarmupS)
+	fmt.Fprintf(w, "each for %v s after %s\n\n", m.DurationS, warmupWords(m))
 	for i := range s.Capacity {
 		row := &s.Capacity[i]
 		fmt.Fprintf(w, "p99 <= %g s: %s\n", row.SLO, s.CapacityWords(row, "requests/s"))

@@ -178,7 +178,7 @@ func (r *Runner) predict(c Cell, keys []residency.Stream) (prediction, error) {
 		time := cache.Time(at)
 		p.time = min(p.time, time)
 		p.steady.Add(cache.Steady(at, time))
-		p.window.Add(cache.Window(at, time, m.WarmupS, m.WarmupS+m.DurationS))
+		p.window.Add(cache.Window(at, time, m.warmup(c.LoadQPS), m.span(c.LoadQPS)))
 	}
 	return p, nil
 }

@@ -98,6 +98,12 @@ type Measure struct {
 	// WarmupS is the time before the measured window: what arrives in it is
 	// simulated, not measured. With by_stage, the stages that begin in it are not.
 	WarmupS float64 `yaml:"warmup_s" jsonschema:"minimum=0,maximum=1e6"`
+	// WarmupQPS is the rate of the warm-up in requests per second; 0: that of the
+	// load. With one rate for all loads every point begins with the same caches.
+	WarmupQPS float64 `yaml:"warmup_qps,omitempty" jsonschema:"minimum=0,maximum=1e9"`
+	// SettleS is how long nothing arrives between warm-up and measured window, so
+	// that the queues of the one do not burden the other.
+	SettleS float64 `yaml:"settle_s,omitempty" jsonschema:"minimum=0,maximum=1e6"`
 	// DurationS is the length of the measured window; 0, with a trace or by_stage
 	// only: to its end.
 	DurationS float64 `yaml:"duration_s" jsonschema:"minimum=0,maximum=1e6"`

@@ -91,7 +91,8 @@ func (w *sweep) announce() {
 	m := &w.runner.Study.Measure
 	requests := 0.0
 	for _, i := range w.missing {
-		requests += w.runner.requests(w.runner.Cell(i).LoadQPS, m.WarmupS+m.DurationS)
+		load := w.runner.Cell(i).LoadQPS
+		requests += w.runner.requests(load, m.span(load))
 	}
 	w.tally.Expected.Store(int64(requests))
 	w.tally.Cells.Store(int64(len(w.missing)))

@@ -131,3 +131,15 @@ func megabytes(bytes float64) string {
 	}
 	return fmt.Sprintf("%.2g GB", bytes/1e9)
 }
+
+// warmupWords says what comes before the measured window.
+func warmupWords(m *Measure) string {
+	text := fmt.Sprintf("%v s of warm-up", m.WarmupS)
+	if m.WarmupQPS > 0 {
+		text += fmt.Sprintf(" at %v requests/s", m.WarmupQPS)
+	}
+	if m.SettleS > 0 {
+		text += fmt.Sprintf(", %v s without arrivals", m.SettleS)
+	}
+	return text
+}

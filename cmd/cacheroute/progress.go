@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 
 	"cacheroute/scenarios"
+	"cacheroute/scenarios/fit"
 )
 
 const (
@@ -28,22 +30,54 @@ func knownProgress(mode string) bool {
 // showProgress shows how far a sweep is until the returned function is called.
 // The tally is the truth; what is shown only reads it.
 func (a *app) showProgress(mode string, tally *scenarios.Tally) (stop func()) {
+	start := time.Now()
+	return a.show(mode, func() (done, expected int64, text string) {
+		return tally.Requests.Load(), tally.Expected.Load(), status(tally, time.Since(start))
+	})
+}
+
+// showGenerations is showProgress of a search, which tells each generation to
+// the first of the returned functions.
+func (a *app) showGenerations(mode string, generations int) (tell func(fit.Progress), stop func()) {
+	var last atomic.Pointer[fit.Progress]
+	var done atomic.Int64
+	stop = a.show(mode, func() (int64, int64, string) {
+		p := last.Load()
+		if p == nil {
+			return 0, int64(generations), "first generation"
+		}
+		return done.Load(), int64(generations), fmt.Sprintf("stage %d/%d, %s, generation %d/%d, loss %.2f, best %.2f",
+			p.Stage, p.Stages, p.Start, p.Generation, p.Generations, p.Loss, p.Best)
+	})
+	return func(p fit.Progress) {
+		last.Store(&p)
+		done.Add(1)
+	}, stop
+}
+
+// show draws what now tells until the returned function is called.
+func (a *app) show(mode string, now func() (done, expected int64, text string)) (stop func()) {
 	if mode == "auto" {
 		mode = "plain"
 		if _, ok := terminal(a.stderr); ok {
 			mode = "bar"
 		}
 	}
-	start := time.Now()
 	switch mode {
 	case "bar":
-		end := every(barEvery, func() { a.drawBar(bar(tally, time.Since(start), columns(a.stderr)-1)) })
+		end := every(barEvery, func() {
+			done, expected, text := now()
+			a.drawBar(bar(done, expected, text, columns(a.stderr)-1))
+		})
 		return func() {
 			end()
 			a.drawBar("")
 		}
 	case "plain":
-		return every(plainEvery, func() { a.note("%s", status(tally, time.Since(start))) })
+		return every(plainEvery, func() {
+			_, _, text := now()
+			a.note("%s", text)
+		})
 	}
 	return func() {}
 }
@@ -74,10 +108,10 @@ func (a *app) note(format string, args ...any) {
 	fmt.Fprintf(a.stderr, "cacheroute: "+format+"\n", args...)
 }
 
-// bar is a bar and the status, cut to a width. The library draws into a string,
+// bar is a bar and a text, cut to a width. The library draws into a string,
 // as what it prints by itself is wider than a narrow terminal.
-func bar(t *scenarios.Tally, elapsed time.Duration, most int) string {
-	expected := max(1, t.Expected.Load())
+func bar(done, expected int64, text string, most int) string {
+	expected = max(1, expected)
 	drawn := progressbar.NewOptions64(expected,
 		progressbar.OptionSetWriter(io.Discard),
 		progressbar.OptionSetWidth(min(barCells, max(6, most-textCells))),
@@ -85,10 +119,10 @@ func bar(t *scenarios.Tally, elapsed time.Duration, most int) string {
 		progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetRenderBlankState(true))
-	if err := drawn.Set64(min(expected, t.Requests.Load())); err != nil {
+	if err := drawn.Set64(min(expected, done)); err != nil {
 		panic(fmt.Sprintf("progress: %v", err)) // only beyond the maximum
 	}
-	line := strings.TrimSpace(drawn.String()) + "  " + status(t, elapsed)
+	line := strings.TrimSpace(drawn.String()) + "  " + text
 	if utf8.RuneCountInString(line) > most {
 		line = string([]rune(line)[:max(0, most)])
 	}

@@ -48,6 +48,11 @@ func half() *scenarios.Tally {
 	return t
 }
 
+// tallied is the bar of a sweep.
+func tallied(t *scenarios.Tally, elapsed time.Duration, most int) string {
+	return bar(t.Requests.Load(), t.Expected.Load(), status(t, elapsed), most)
+}
+
 func TestBar(t *testing.T) {
 	for _, c := range []struct {
 		most int
@@ -58,11 +63,11 @@ func TestBar(t *testing.T) {
 		{20, "50% ███░░░  2/4 cell"},
 		{0, ""},
 	} {
-		if got := bar(half(), 2*time.Second, c.most); got != c.want {
+		if got := tallied(half(), 2*time.Second, c.most); got != c.want {
 			t.Errorf("%d columns: %q, want %q", c.most, got, c.want)
 		}
 	}
-	if got := bar(&scenarios.Tally{}, time.Second, 79); !strings.HasPrefix(got, "0% ░░░░░░░  0/0 cells") {
+	if got := tallied(&scenarios.Tally{}, time.Second, 79); !strings.HasPrefix(got, "0% ░░░░░░░  0/0 cells") {
 		t.Errorf("nothing to do: %q", got)
 	}
 }
@@ -73,7 +78,7 @@ func TestBarLeavesNoTrace(t *testing.T) {
 	a := &app{stderr: &stderr}
 	a.note("before")
 	for range 3 {
-		a.drawBar(bar(half(), time.Second, 79))
+		a.drawBar(tallied(half(), time.Second, 79))
 	}
 	if last := screen(stderr.String())[1]; !strings.Contains(last, "2/4 cells") {
 		t.Errorf("no bar on the line: %q", last)

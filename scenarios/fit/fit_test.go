@@ -1,0 +1,287 @@
+package fit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cacheroute/scenarios"
+)
+
+// The search has to come down a curved valley that is a hundred times as long
+// as wide, from several seeds.
+func TestCMAES(t *testing.T) {
+	valley := func(x []float64) float64 {
+		sum := 0.0
+		for i := range x[1:] {
+			sum += 100*math.Pow(x[i+1]-x[i]*x[i], 2) + math.Pow(1-x[i], 2)
+		}
+		return sum
+	}
+	for seed := range uint64(5) {
+		c := newCMAES([]float64{-1, 2, 0, 1, -0.5}, 0.5, 10, rand.New(rand.NewPCG(seed, 0)))
+		best := math.Inf(1)
+		for range 600 {
+			points := c.ask()
+			losses := make([]float64, len(points))
+			for i, p := range points {
+				losses[i] = valley(p)
+				best = min(best, losses[i])
+			}
+			c.tell(points, losses)
+		}
+		// 3.93 is the loss of the valley's other, local end.
+		if best > 1e-9 && math.Abs(best-3.93) > 0.01 {
+			t.Errorf("seed %d: %v after 6000 points, wanted 0", seed, best)
+		}
+	}
+}
+
+// spec reads testdata/spec.yaml with the rows that its study gives.
+func spec(t *testing.T) *Spec {
+	t.Helper()
+	data, err := os.ReadFile("testdata/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Spec{hash: "of the test"}
+	if err := scenarios.Decode("testdata/spec.yaml", data, s); err != nil {
+		t.Fatal(err)
+	}
+	s.Targets.Rows = []Row{{Policy: "flat-lb", KVHit: 0.5, P99: 1, Capacity: []float64{20}}, {Policy: "cacheroute", KVHit: 0.5, P99: 1, Capacity: []float64{20}}}
+	u, err := s.point(map[string]any{"workload.prompt.template_tokens": 500, "fleet.ttft_overhead_s": 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, scores, err := s.evaluate(context.Background(), u, &s.Stages[1], &scenarios.Tally{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, sc := range scores {
+		s.Targets.Rows[i] = Row{Policy: sc.Policy, KVHit: sc.KVHit, P99: sc.P99, Capacity: sc.Capacity}
+	}
+	if err := s.check(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func search(t *testing.T, s *Spec, o Options) []byte {
+	t.Helper()
+	o.Tally = &scenarios.Tally{}
+	r, err := s.Search(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := errors.Join(r.JSON(&b), r.Print(&b)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestFindsWhatMadeTheTable(t *testing.T) {
+	s := spec(t)
+	r, err := s.Search(context.Background(), Options{Tally: &scenarios.Tally{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := r.Optima[0].Values
+	p := s.Parameters[0]
+	at, _ := p.coordinate(best["workload.prompt.template_tokens"])
+	if math.Abs(at-0.125) > 0.01 {
+		t.Errorf("template of %s tokens, wanted about 500", best["workload.prompt.template_tokens"])
+	}
+	over := s.Parameters[1]
+	at, _ = over.coordinate(best["fleet.ttft_overhead_s"])
+	want, _ := over.coordinate(0.2)
+	if math.Abs(at-want) > 0.01 {
+		t.Errorf("overhead of %s s, wanted about 0.2", best["fleet.ttft_overhead_s"])
+	}
+	study, err := r.Study()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := study.Fleet.TTFTOverheadS; math.Abs(got-0.2) > 0.02 {
+		t.Errorf("the fitted study has an overhead of %v s", got)
+	}
+	for _, o := range r.Optima {
+		if o.Start == "random-1" && o.Stage == 2 && r.Optima[0].Start == "far" {
+			t.Errorf("two starts in a stage that keeps one")
+		}
+	}
+}
+
+// Neither workers nor an interruption changes a byte, and a journal cut at any
+// line serves.
+func TestResumesToTheSameBytes(t *testing.T) {
+	s := spec(t)
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	open := func(resume bool) *Journal {
+		j, err := s.OpenJournal(path, "code", resume)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	j := open(false)
+	want := search(t, s, Options{Workers: 2, Journal: j})
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := search(t, s, Options{Workers: 1}); !bytes.Equal(got, want) {
+		t.Error("one worker and no journal give another result")
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []int{0, 10, len(whole) / 2, len(whole) - 3} {
+		if err := os.WriteFile(path, whole[:cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		j := open(true)
+		if got := search(t, s, Options{Journal: j}); !bytes.Equal(got, want) {
+			t.Errorf("resumed from %d of %d bytes: another result", cut, len(whole))
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := os.ReadFile(path); !bytes.Equal(again, whole) {
+			t.Errorf("resumed from %d of %d bytes: another journal", cut, len(whole))
+		}
+	}
+	if _, err := s.OpenJournal(path, "other code", true); err == nil || !strings.Contains(err.Error(), "journal.jsonl:1: ") {
+		t.Errorf("the journal of another program: %v", err)
+	}
+	if err := os.WriteFile(path, append(bytes.SplitAfter(whole, []byte("\n"))[0], "no json\n"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.OpenJournal(path, "code", true); err == nil || !strings.Contains(err.Error(), "journal.jsonl:2: ") {
+		t.Errorf("a damaged journal: %v", err)
+	}
+}
+
+func TestParameter(t *testing.T) {
+	for _, c := range []struct {
+		p    Parameter
+		u    float64
+		want string
+	}{
+		{Parameter{Path: "x", From: 0, To: 10}, 0.25, "2.5"},
+		{Parameter{Path: "x", From: 0, To: 10}, -0.25, "2.5"},
+		{Parameter{Path: "x", From: 0, To: 10}, 1.25, "7.5"},
+		{Parameter{Path: "x", From: 0, To: 10}, 2.25, "2.5"},
+		{Parameter{Path: "x", From: 1, To: 100, Scale: "log"}, 0.5, "10"},
+		{Parameter{Path: "x", From: 1, To: 64, Scale: "log", Step: 1}, 0.51, "8"},
+		{Parameter{Path: "x", From: 1, To: 2, Step: 0.3}, 1, "2"},
+		{Parameter{Path: "x", Choices: []string{"a", "b"}}, 0.49, "a"},
+		{Parameter{Path: "x", Choices: []string{"a", "b"}}, 1, "b"},
+	} {
+		if err := c.p.check(); err != nil {
+			t.Error(err)
+		}
+		got := c.p.value(c.u)
+		if got != c.want {
+			t.Errorf("%+v at %v: %s, wanted %s", c.p, c.u, got, c.want)
+		}
+		if u, err := c.p.coordinate(got); err != nil || c.p.value(u) != got {
+			t.Errorf("%+v: %s is at %v, %v, which is %s", c.p, got, u, err, c.p.value(u))
+		}
+	}
+}
+
+func TestScore(t *testing.T) {
+	target := &Targets{AtQPS: 60, SLOs: []float64{3, 1}, LoadsQPS: []float64{30, 60, 80}}
+	l := &ladder{
+		loads: []float64{30, 60, 80}, hit: []float64{0.5, 0.6}, p99At: []float64{2, 2},
+		p99: [][]float64{{1.5, 1.5}, {2, 2}, {4, 4.8}},
+	}
+	s := target.score(&Row{Policy: "p", KVHit: 0.52, P99: 2.5, Capacity: []float64{60, 0}}, l)
+	// At 3 s the p99 crosses 0.51 of the way from 60 to 80.
+	third := math.Log(1.5) / math.Log(math.Sqrt(4*4.8)/2)
+	for i, want := range []float64{1, -1, third - 0.5, 0} {
+		if math.Abs(s.Deviations[i]-want) > 1e-9 {
+			t.Errorf("deviation %d: %v, wanted %v", i, s.Deviations[i], want)
+		}
+	}
+	if s.Capacity[0] != 60 || s.Capacity[1] != 0 {
+		t.Errorf("capacities %v, wanted 60 and 0", s.Capacity)
+	}
+	if got := target.score(&Row{KVHit: 0.5, P99: 2, Capacity: []float64{30, 30}}, l).Deviations[3]; got > -0.5 {
+		t.Errorf("fails at every load, wanted to pass at 30: deviation %v", got)
+	}
+	l.p99[0] = []float64{0.9, 0.9}
+	if got := target.score(&Row{KVHit: 0.5, P99: 2, Capacity: []float64{30, 0}}, l).Deviations[3]; got < 1 {
+		t.Errorf("passes at 30, wanted to fail: deviation %v", got)
+	}
+	for qps, want := range map[float64]float64{0: -1, 15: -0.5, 30: 0, 45: 0.5, 80: 2, 900: 2} {
+		if got := target.rung(qps); got != want {
+			t.Errorf("rung of %v: %v, wanted %v", qps, got, want)
+		}
+	}
+}
+
+func TestBadSpecs(t *testing.T) {
+	good, err := os.ReadFile("testdata/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(good), "rows: []", "rows: [{policy: flat-lb, kv_hit: 0.5, ttft_p99_s: 1, capacity_qps: [20]}]", 1)
+	for _, c := range []struct{ old, new, want string }{
+		{"seed: 3", "sed: 3", "spec.yaml:20: "},
+		{"population: 8", "population: 2", "population: read 2, wanted 4 to 10000"},
+		{"to: 4000", "to: -1", "parameters.0: workload.prompt.template_tokens: from 0 to -1, wanted rising bounds"},
+		{"from: 0.01", "from: 0", "wanted more than 0 on a log scale"},
+		{"kv_hit: 0.5", "kv_hit: 50", "targets: rows.0: wanted policy, kv_hit in (0, 1]"},
+		{"loads_qps: [10, 20], gen", "loads_qps: [10, 40], gen", "stages.0.loads_qps: without 20"},
+		{"fleet.ttft_overhead_s: 0.8", "fleet.ttft_overhead_s: 8", "starts.0: fleet.ttft_overhead_s: read 8, wanted a number between 0.01 and 1"},
+		{"{workload.prompt.template_tokens: 3000", "{workload.prompt.context_tokens: 3000", "starts.0: at: names a field that is no parameter"},
+		{"step: 0.3}", "step: 3}", "stages.0: wanted generations from 1, step in (0, 1]"},
+	} {
+		path := filepath.Join(t.TempDir(), "spec.yaml")
+		bad := strings.Replace(text, c.old, c.new, 1)
+		if bad == text {
+			t.Fatalf("%q is not in the spec", c.old)
+		}
+		if err := os.WriteFile(path, []byte(bad), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, wanted %q", c.new, err, c.want)
+		}
+	}
+	if _, err := Load(Table1); err != nil {
+		t.Error(err)
+	}
+	if _, err := Load("none.yaml"); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
+// A point that the study refuses ends the search with the reason.
+func TestSearchRefusesWhatTheStudyRefuses(t *testing.T) {
+	s := spec(t)
+	s.Parameters[0].Path = "fleet.destinatons"
+	s.Starts = s.Starts[:0]
+	_, err := s.Search(context.Background(), Options{Tally: &scenarios.Tally{}})
+	if err == nil || !strings.Contains(err.Error(), "destinatons") {
+		t.Errorf("a parameter that is no field: %v", err)
+	}
+	s = spec(t)
+	s.Targets.Rows[0].Policy = "sticky"
+	if _, err := s.Search(context.Background(), Options{Tally: &scenarios.Tally{}}); err == nil || !strings.Contains(err.Error(), "no policy sticky") {
+		t.Errorf("a row of a policy that the study has not: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := spec(t).Search(ctx, Options{Tally: &scenarios.Tally{}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that was told to stop: %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+package fit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"cacheroute/scenarios"
+)
+
+// Journal keeps the losses of finished generations in a file, a line each, so
+// that a search that was stopped goes on where it was: points are drawn again
+// from their seed, only their losses are kept. A line that was cut off is
+// dropped. The first line names spec and program; losses of others are refused.
+type Journal struct {
+	file  *os.File
+	known map[generation][]float64
+}
+
+// generation names one of a search; 0 are the points that a stage may begin at.
+type generation struct {
+	Start      string `json:"start"`
+	Stage      int    `json:"stage"`
+	Generation int    `json:"generation"`
+}
+
+type journalLine struct {
+	generation
+	Losses []float64 `json:"losses"`
+}
+
+type journalHead struct {
+	Spec string `json:"spec"` // sha256
+	Code string `json:"code"`
+}
+
+// OpenJournal opens or makes the journal of a spec. Without resume an existing
+// one is begun anew.
+func (s *Spec) OpenJournal(path, code string, resume bool) (*Journal, error) {
+	j := &Journal{known: map[generation][]float64{}}
+	head := journalHead{s.hash, code}
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if !resume {
+		whole = nil
+	}
+	if len(whole) > 0 {
+		if err := j.read(path, whole, head); err != nil {
+			return nil, err
+		}
+	}
+	if j.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return nil, err
+	}
+	if err := j.file.Truncate(int64(len(whole))); err != nil {
+		return nil, err
+	}
+	if _, err := j.file.Seek(0, 2); err != nil {
+		return nil, err
+	}
+	if len(whole) == 0 {
+		return j, j.line(head)
+	}
+	return j, nil
+}
+
+func (j *Journal) read(path string, data []byte, want journalHead) error {
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, len(data)+1)
+	for n := 1; lines.Scan(); n++ {
+		if n == 1 {
+			var head journalHead
+			if json.Unmarshal(lines.Bytes(), &head) != nil || head != want {
+				return scenarios.Badf("%s:1: the journal of another spec or program, wanted one of this or a run without --resume", path)
+			}
+			continue
+		}
+		var l journalLine
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			return scenarios.Badf("%s:%d: %v, wanted the losses of a generation", path, n, err)
+		}
+		j.known[l.generation] = l.Losses
+	}
+	return nil
+}
+
+// Generations is how many the journal holds.
+func (j *Journal) Generations() int { return len(j.known) }
+
+func (j *Journal) find(g generation) ([]float64, bool) {
+	if j == nil {
+		return nil, false
+	}
+	l, ok := j.known[g]
+	return l, ok
+}
+
+func (j *Journal) put(g generation, losses []float64) error {
+	if j == nil {
+		return nil
+	}
+	return j.line(journalLine{g, losses})
+}
+
+// line appends and syncs one.
+func (j *Journal) line(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(append(b, '\n')); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }
