@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"cacheroute/scenarios"
@@ -26,7 +27,8 @@ const Table1 = "table-1"
 // for how long. Equal specs give equal results, to the byte, on one kind of
 // machine.
 type Spec struct {
-	// Study is the shipped scenario or the file whose numbers are searched.
+	// Study is the shipped scenario whose numbers are searched, or a file, from the
+	// spec's folder.
 	Study string `yaml:"study"`
 	// Set changes the study before the search.
 	Set map[string]any `yaml:"set"`
@@ -71,15 +73,19 @@ type Stage struct {
 
 // Load reads the shipped spec of that name, else the file at that path.
 func Load(nameOrPath string) (*Spec, error) {
+	s := &Spec{}
 	data, err := shipped.ReadFile(nameOrPath + ".yaml")
-	if err != nil {
+	ours := err == nil
+	if !ours {
 		if data, err = os.ReadFile(nameOrPath); err != nil {
 			return nil, scenarios.Badf("%v, wanted a spec of a fit, table-1 or table-1-warm", err)
 		}
 	}
-	s := &Spec{}
 	if err := scenarios.Decode(nameOrPath, data, s); err != nil {
 		return nil, err
+	}
+	if !ours && filepath.Ext(s.Study) != "" && !filepath.IsAbs(s.Study) {
+		s.Study = filepath.Join(filepath.Dir(nameOrPath), s.Study)
 	}
 	if err := s.check(); err != nil {
 		return nil, scenarios.Badf("%s: %v", nameOrPath, err)

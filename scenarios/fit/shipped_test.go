@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the generated parts of docs/fit.m
 const (
 	// recordedFit is the fit.json that cacheroute fit table-1 wrote.
 	recordedFit = "testdata/table-1.json"
-	fitPage    = "../../docs/fit.md"
+	fitPage     = "../../docs/fit.md"
 )
 
 func recorded(t *testing.T) *Result {
