@@ -48,7 +48,7 @@ func allSpecs() map[string]Spec {
 		specs["sticky "+hash] = &Sticky{Hash: hash, Vnodes: 1}
 	}
 	for _, rule := range []string{"kubeai", "envoy", "sglang"} {
-		specs["chwbl "+rule] = &CHWBL{Rule: rule, Epsilon: 0.1, Vnodes: 10}
+		specs["chwbl "+rule] = &CHWBL{Rule: rule, Epsilon: 0.1, Overflow: "next", Vnodes: 10}
 	}
 	return specs
 }
@@ -172,7 +172,7 @@ func TestChecks(t *testing.T) {
 		"hash: unknown value \"md5\", allowed: ring, rendezvous, jump, maglev": &Sticky{Hash: "md5", Vnodes: 1},
 		"vnodes: ": &Sticky{Hash: "ring"},
 		"rule: unknown value \"\", allowed: paper, kubeai, envoy, sglang": &CHWBL{Epsilon: 1, Vnodes: 1},
-		"epsilon: must be between 0 and 1000, got NaN":                    &CHWBL{Rule: "paper", Epsilon: nan, Vnodes: 1},
+		"epsilon: must be between 0 and 1000, got NaN":                    &CHWBL{Rule: "paper", Epsilon: nan, Overflow: "next", Vnodes: 1},
 		"theta_s: ":                      &DualMap{Theta: -1, Vnodes: 1},
 		"time_per_token_s: ":             &DualMap{TimePerToken: math.Inf(1), Vnodes: 1},
 		"history: unknown value \"all\"": &Preble{History: "all"},

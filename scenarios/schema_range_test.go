@@ -116,6 +116,8 @@ var excused = map[string]bool{
 	"workload.whales.target_qps":           true,
 	"workload.whales.traffic_share":        true,
 	"workload.drift.interval_s":            true, // at most 1000 in a run
+	"measure.warmup_qps":                   true, // not with a drift
+	"measure.settle_s":                     true,
 	"measure.edge_s":                       true, // not above half an interval
 	"fleet.max_num_batched_tokens":         true, // not below max_num_seqs
 	"fleet.max_num_seqs":                   true,
