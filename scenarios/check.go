@@ -20,7 +20,7 @@ const (
 )
 
 var (
-	studyName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	studyName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._=,-]{0,99}$`)
 	policyLabel = regexp.MustCompile(`^[^\s,"'=.\x00-\x1f\x7f](?:[^,"'=.\x00-\x1f\x7f]{0,62}[^\s,"'=.\x00-\x1f\x7f])?$`)
 )
 
@@ -49,7 +49,7 @@ func (c *checker) within(path string, x, lo, hi float64) {
 // beginning with the path of the field and a colon. It reads no file.
 func (s *Study) Check() error {
 	c := &checker{}
-	c.want(studyName.MatchString(s.Name), "name: %s, wanted letters, digits, '.', '_' and '-', as it names a folder", quote(s.Name))
+	c.want(studyName.MatchString(s.Name), "name: %s, wanted letters, digits, '.', '_', '-', '=' and ',', as it names a folder", quote(s.Name))
 	c.want(strings.IndexFunc(s.Description, func(r rune) bool { return unprintable(r) && r != '\n' && r != '\t' }) < 0,
 		"description: %s holds characters that cannot be seen, wanted text", quote(s.Description))
 	s.checkFleet(c)

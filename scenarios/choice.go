@@ -152,7 +152,7 @@ func fieldsOf(typeName string) []string {
 
 // studyTypes are the types that a study decodes into.
 func studyTypes() []reflect.Type {
-	types := []reflect.Type{reflect.TypeFor[Study](), reflect.TypeFor[plainFleet](), reflect.TypeFor[Synthetic](), reflect.TypeFor[traced]()}
+	types := []reflect.Type{reflect.TypeFor[Study](), reflect.TypeFor[plainFleet](), reflect.TypeFor[Synthetic](), reflect.TypeFor[traced](), reflect.TypeFor[Range]()}
 	for _, build := range workload.KeySpecs {
 		types = append(types, reflect.TypeOf(build()))
 	}

@@ -21,7 +21,7 @@ func FuzzParse(f *testing.F) {
 		"", "\x00", "- 1", "a: &a [*a]", "{}", "name: !!int x", "? [a]\n: b", "name: x\nname: y", "fleet: {preset: [1]}",
 		"name: t\nfleet: {destinations: 1, preset: paper-70b-fp8}\nworkload: {trace: {file: a.jsonl}}\n",
 		"workload: {keys: {name: rates, file: x}, arrivals: {name: stages, stages: [{qps: 1, duration_s: 1}]}}",
-		"policies: [{name: flat-lb, label: ''}]", "measure: {slo_ttft_p99_s: .inf}", "\xff\xfea\x00",
+		"policies: [{name: flat-lb, label: ''}]", "measure: {slo_ttft_p99_s: .inf}", "sweep: {a.b: {from: 1, to: 2, steps: 3}, paired: {c: [1]}}", "sweep: {paired: 1}", "\xff\xfea\x00",
 		"workload: {output_tokens: {name: empirical, values: [1, 2], weights: [1, -1]}}",
 	} {
 		f.Add([]byte(seed))

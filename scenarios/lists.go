@@ -108,8 +108,8 @@ func presetEntries() []Entry {
 func scenarioEntries() []Entry {
 	var all []Entry
 	for _, name := range Shipped() {
-		if s, err := Load(name, Options{}); err == nil {
-			all = append(all, Entry{Name: name, About: s.Description})
+		if v, err := Expand(name, Options{}); err == nil {
+			all = append(all, Entry{Name: name, About: v[0].Study.Description})
 		}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,28 +39,32 @@ type Options struct {
 }
 
 // Load reads the shipped scenario of that name, else the study file at that
-// path.
+// path. A study with axes is refused: Expand reads it.
 func Load(nameOrPath string, o Options) (*Study, error) {
-	if !slices.Contains(Shipped(), nameOrPath) {
-		_, err := os.Stat(nameOrPath)
-		if errors.Is(err, fs.ErrNotExist) && filepath.Ext(nameOrPath) == "" {
-			return nil, Badf("%s: neither a file nor a shipped scenario, wanted a YAML file or one of %s", nameOrPath, list(Shipped()))
-		}
-		d, err := readFile(nameOrPath)
+	d, folder, err := open(nameOrPath)
+	if err != nil {
+		return nil, err
+	}
+	return d.study(o, folder)
+}
+
+// open reads a shipped scenario or a study file, and names the folder in which
+// its files are sought.
+func open(nameOrPath string) (d *document, folder string, err error) {
+	if slices.Contains(Shipped(), nameOrPath) {
+		data, err := shipped.ReadFile(nameOrPath + ".yaml")
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		return d.study(o, filepath.Dir(nameOrPath))
+		d, err = parse(nameOrPath+".yaml", data)
+		return d, "", err
 	}
-	data, err := shipped.ReadFile(nameOrPath + ".yaml")
-	if err != nil {
-		return nil, err
+	_, err = os.Stat(nameOrPath)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Ext(nameOrPath) == "" {
+		return nil, "", Badf("%s: neither a file nor a shipped scenario, wanted a YAML file or one of %s", nameOrPath, list(Shipped()))
 	}
-	d, err := parse(nameOrPath+".yaml", data)
-	if err != nil {
-		return nil, err
-	}
-	return d.study(o, "")
+	d, err = readFile(nameOrPath)
+	return d, filepath.Dir(nameOrPath), err
 }
 
 // Parse reads a study from memory; name is what errors call it.
@@ -71,17 +76,51 @@ func Parse(name string, data []byte, o Options) (*Study, error) {
 	return d.study(o, "")
 }
 
-// study decodes and checks. Files named in the document are sought in folder,
-// those named on the command line where the command runs.
+// study decodes and checks a study that has no axes, or none that is left by the
+// options.
 func (d *document) study(o Options, folder string) (*Study, error) {
-	for _, set := range o.Set {
-		if err := d.apply(set); err != nil {
+	groups, err := d.change(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) > 0 {
+		a := groups[0][0]
+		return nil, Badf("%s: %s: read axes (%s), which only run, explain and sweep take; --set %s=%s keeps one value",
+			d.at(a.key.Line), sweepField, list(slices.Sorted(maps.Keys(axisNames(groups)))), a.path, flow(a.values[0]))
+	}
+	d.root = without(d.root, sweepField)
+	return d.decode(folder)
+}
+
+// change applies the options and returns the axes that they leave. One that sets
+// the very path of an axis takes its place.
+func (d *document) change(o Options) (groups [][]axis, err error) {
+	set := map[string]bool{"policies": o.Policies != nil}
+	for _, s := range o.Set {
+		if err := d.apply(s); err != nil {
 			return nil, err
 		}
+		set[dotted(s.Path)] = true
 	}
 	if o.Policies != nil {
 		d.pickPolicies(o.Policies, "--policies "+strings.Join(o.Policies, ","))
 	}
+	if err := d.lint(); err != nil {
+		return nil, err
+	}
+	all, err := d.axes()
+	for _, g := range all {
+		g = slices.DeleteFunc(g, func(a axis) bool { return set[a.path] })
+		if len(g) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups, err
+}
+
+// decode decodes and checks. Files named in the document are sought in folder,
+// those named on the command line where the command runs.
+func (d *document) decode(folder string) (*Study, error) {
 	if err := d.lint(); err != nil {
 		return nil, err
 	}

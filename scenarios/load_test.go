@@ -85,7 +85,7 @@ var badStudies = []struct{ from, to, want string }{
 	{small, "name: x\nfleet:\n  destinatons: 3\n  preset: llama-3.1-8b-bf16-h100-tp1\n", `small.yaml:3: fleet.destinatons: unknown field, did you mean destinations?`},
 	{"name: small", "name: [small", `small.yaml:2: while parsing a flow sequence`},
 	{"name: small", "name: small\n---\nname: other", `small.yaml:1: read a second document, wanted one study`},
-	{"name: small", "name: small\nsweep: {}", `small.yaml:2: sweep: unknown field`},
+	{"name: small", "name: small\nsweep: {}", `small.yaml:2: sweep: wanted axes`},
 	{"name: small", "name: !!binary small", `small.yaml:1: `},
 	{small, "", `small.yaml:1: nothing in the file, wanted a study`},
 	{small, "[1]", `small.yaml:1: no mapping of fields, wanted a study`},
@@ -120,7 +120,7 @@ func TestBadStudies(t *testing.T) {
 func TestAllMistakes(t *testing.T) {
 	text := strings.NewReplacer("destinations: 2", "destinations: 0", "[1, 2]", "[]", "small\n", "'a b'\n").Replace(small)
 	_, err := Parse("small.yaml", []byte(text), Options{})
-	want := `small.yaml:1: name: "a b", wanted letters, digits, '.', '_' and '-', as it names a folder
+	want := `small.yaml:1: name: "a b", wanted letters, digits, '.', '_', '-', '=' and ',', as it names a folder
 small.yaml:2: fleet.destinations: must be between 1 and 100000, got 0
 small.yaml:9: seeds: empty list, wanted at least one`
 	if err == nil || err.Error() != want {

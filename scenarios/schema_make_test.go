@@ -264,8 +264,25 @@ func (g *generator) study() *jsonschema.Schema {
 	staged := jsonschema.NewProperties()
 	staged.Set("measure", &jsonschema.Schema{Properties: byStage, Required: []string{"by_stage"}})
 	s.AnyOf = []*jsonschema.Schema{{Required: []string{"loads_qps"}}, {Properties: traced}, {Properties: staged, Required: []string{"measure"}}}
+	s.Properties.Set(sweepField, g.sweep())
 	s.Definitions = g.parts
 	tellUnits(s)
+	return s
+}
+
+// sweep is the schema of the axes, whose names are those of any field.
+func (g *generator) sweep() *jsonschema.Schema {
+	unique := uint64(1)
+	values := &jsonschema.Schema{Type: "array", MinItems: &unique, UniqueItems: true, Description: "The values, each as the field takes it."}
+	short := g.object(Range{Scale: "linear"})
+	short.Description = "So many numbers between two ends."
+	g.parts["axis"] = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{values, short}}
+	paired := &jsonschema.Schema{Type: "object", AdditionalProperties: ref("axis"), MinProperties: &unique,
+		Description: "Axes that advance together, and so have equally many values: the first value of each, then the second."}
+	s := &jsonschema.Schema{Type: "object", AdditionalProperties: ref("axis"), MinProperties: &unique, Properties: jsonschema.NewProperties(),
+		Description: "Axes: the study stands for one study for each combination of their values. An axis is the dotted path of any field, as in --set, " +
+			"with a list of values or a range, such as fleet.destinations: [10, 20] or policies.cacheroute.slots: {from: 2, to: 8, steps: 4}."}
+	s.Properties.Set(pairedField, paired)
 	return s
 }
 

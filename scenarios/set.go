@@ -39,12 +39,18 @@ func (d *document) apply(o Override) error {
 	line := overrideLine + len(d.overrides)
 	d.overrides = append(d.overrides, o.Source)
 	relocate(value, line, 0)
-	parts := strings.Split(dotted(o.Path), ".")
+	return d.put(o.Path, value, line, o.Source)
+}
+
+// put gives a path a value, and a line to what it makes on the way; errors begin
+// with the source.
+func (d *document) put(path string, value *yaml.Node, line int, source string) error {
+	parts := pathParts(path)
 	at := d.root
 	for i, part := range parts {
 		slot, err := descend(at, part, line)
 		if err != nil {
-			return Badf("%s: %s: %v", o.Source, strings.Join(parts[:i+1], "."), err)
+			return Badf("%s: %s: %v", source, strings.Join(parts[:i+1], "."), err)
 		}
 		if i == len(parts)-1 {
 			*slot = value
@@ -52,6 +58,17 @@ func (d *document) apply(o Override) error {
 		at = *slot
 	}
 	return nil
+}
+
+// pathParts splits a dotted path. An axis has a dotted name of its own.
+func pathParts(path string) []string {
+	path = dotted(path)
+	for _, head := range [][]string{{sweepField, pairedField}, {sweepField}} {
+		if name, ok := strings.CutPrefix(path, strings.Join(head, ".")+"."); ok {
+			return append(slices.Clone(head), name)
+		}
+	}
+	return strings.Split(path, ".")
 }
 
 // relocate gives a node and all below it one place; a column of 0 leaves theirs.
