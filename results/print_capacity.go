@@ -97,18 +97,28 @@ func (s *Summary) bestCapacity(slo float64) string {
 
 // capacityLegend explains the marks that occur.
 func (p *printer) capacityLegend() {
+	if marks := capacityMarks(p.Summary); len(marks) > 0 {
+		fmt.Fprintln(p.w)
+		p.line(dim, wrap(strings.Join(marks, "; "), lineWidth, ""))
+	}
+}
+
+// capacityMarks explains the marks that occur in the capacities of some results.
+// A multiplier occurs only where one result is printed by itself.
+func capacityMarks(all ...*Summary) (marks []string) {
 	censored := map[Censor]bool{}
 	marked, times, near, cut := false, false, false, false
-	for i := range p.Capacity {
-		r := &p.Capacity[i]
-		text := p.capacityText(r.Policy, r.SLO)
-		censored[r.Censor] = true
-		marked = marked || p.bestCapacity(r.SLO) != ""
-		times = times || p.multiplierText(r.Policy, r.SLO) != ""
-		near = near || strings.Contains(text, "(<")
-		cut = cut || strings.Contains(text, "(0-")
+	for _, s := range all {
+		for i := range s.Capacity {
+			r := &s.Capacity[i]
+			text := s.capacityText(r.Policy, r.SLO)
+			censored[r.Censor] = true
+			marked = marked || s.bestCapacity(r.SLO) != ""
+			times = times || len(all) == 1 && s.multiplierText(r.Policy, r.SLO) != ""
+			near = near || strings.Contains(text, "(<")
+			cut = cut || strings.Contains(text, "(0-")
+		}
 	}
-	var parts []string
 	for _, mark := range []struct {
 		occurs bool
 		text   string
@@ -122,13 +132,10 @@ func (p *printer) capacityLegend() {
 		{cut, "(0-b): 95 % interval, cut at 0"},
 	} {
 		if mark.occurs {
-			parts = append(parts, mark.text)
+			marks = append(marks, mark.text)
 		}
 	}
-	if len(parts) > 0 {
-		fmt.Fprintln(p.w)
-		p.line(dim, wrap(strings.Join(parts, "; "), lineWidth, ""))
-	}
+	return marks
 }
 
 // capacity is the row of a policy under an objective, nil if it has none.

@@ -287,6 +287,7 @@ func (r *Runner) room(qps float64) int {
 
 // Tally counts what is done while a sweep runs, for whoever shows progress.
 type Tally struct {
+	Part     string       // what the cells are a part of; set before the sweep
 	Cells    atomic.Int64 // to run
 	Done     atomic.Int64
 	Expected atomic.Int64 // about how many requests the cells to run have

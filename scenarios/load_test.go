@@ -152,7 +152,11 @@ func TestRoundTrip(t *testing.T) {
 	}
 	texts["trace"] = "name: t\nfleet: {destinations: 1, preset: paper-70b-fp8}\nworkload: {trace: {file: a.jsonl}}\n"
 	for name, text := range texts {
-		first := mustParse(t, text, Options{})
+		variants, err := ExpandText("study.yaml", []byte(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := variants[0].Study
 		resolved, err := first.YAML()
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +217,7 @@ func TestFilesOfAStudy(t *testing.T) {
 }
 
 func TestLoadNames(t *testing.T) {
-	if _, err := Load("no-such", Options{}); err == nil || !strings.Contains(err.Error(), "wanted a YAML file or one of llmd-37-capacity, long-prefix, quick, table-1, table-15, table-2, table-3, table-4, table-9") {
+	if _, err := Load("no-such", Options{}); err == nil || !strings.Contains(err.Error(), "wanted a YAML file or one of fleet-size, llmd-37-capacity, long-prefix, quick, table-1, table-15, table-2, table-3, table-4, table-9") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Load(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "is a directory") {

@@ -28,6 +28,19 @@ const referenceHead = "# The study file: every field\n\n" +
 	"`--set path=value` changes any field from the command line, as in `--set fleet.destinations=12`.\n\n" +
 	"This page and the schema are made from the code: `go test ./scenarios -run 'TestSchema|TestReference' -update`.\n"
 
+const sweepText = "\n## `sweep`: axes\n\n" +
+	"A study with axes stands for one study for each combination of their values. The name of an axis is the dotted path of a field, as in `--set`; " +
+	"its values are a list, each as the field takes it, or a range. Axes under `paired` advance together:\n\n" +
+	"```yaml\nsweep:\n  fleet.destinations: [10, 20, 30]\n  fleet.kv_blocks: {from: 1000, to: 8000, steps: 4, scale: log}  # 1000, 2000, 4000, 8000\n" +
+	"  paired:                                     # 4 with 2 and 8 with 4: two combinations, not four\n    policies.cacheroute.slots: [4, 8]\n    workload.prompt.variants: [2, 4]\n```\n\n" +
+	"These are 3 x 4 x 2 = 24 variants. Each is named by its values (`destinations=10,kv_blocks=1000,slots=4,variants=2`) and is a study as any other; " +
+	"seeds and loads are the same, so that variants can be compared. `cacheroute explain` names and counts them, " +
+	"`cacheroute run` runs each into a folder of its name and writes `sweep.json` and `sweep.csv` beside them ([files.md](files.md)). " +
+	"`--set sweep.fleet.destinations=[10,20]` adds an axis to any study; setting the path of an axis itself, as in `--set fleet.destinations=12`, takes its place, " +
+	"and so do `--loads`, `--seeds` and `--policies` for axes of those fields. Other commands take one study: they want a value for each axis. " +
+	"Refused are an unknown path, an empty list, a value that is listed twice, two variants that are one and the same study, more than 10,000 variants and more than a million cells. " +
+	"A range:\n\n"
+
 func (r *reference) section(title, path string, s *jsonschema.Schema) {
 	fmt.Fprintf(r, "\n## %s\n\n", title)
 	r.table(path, s)
@@ -170,6 +183,8 @@ func (r *reference) write(s *jsonschema.Schema) string {
 	r.section("`workload`: generated requests", "workload.", at(s, "workload").AnyOf[0])
 	r.section("`workload`: a recorded trace", "workload.", at(s, "workload").AnyOf[1])
 	r.section("`measure`: what counts", "measure.", at(s, "measure"))
+	r.WriteString(sweepText)
+	r.table("", r.g.parts["axis"].AnyOf[1])
 	var order []string
 	for _, p := range AllPolicies() {
 		order = append(order, "policy."+p.Name)

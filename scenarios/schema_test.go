@@ -99,12 +99,12 @@ func TestSchemaAcceptsStudies(t *testing.T) {
 		if err := validate(s, text); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		study, err := Load(path, Options{})
+		variants, err := Expand(path, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		if text, err = study.YAML(); err != nil {
+		if text, err = variants[0].Study.YAML(); err != nil {
 			t.Fatal(err)
 		}
 		if err := validate(s, text); err != nil {
@@ -125,6 +125,12 @@ func TestSchemaRefusesBadStudies(t *testing.T) {
 	s := validator(t)
 	if err := validate(s, []byte(small)); err != nil {
 		t.Fatal(err)
+	}
+	for _, axes := range []string{"  []", "  {}", "  paired: {}", "  fleet.destinations: 3", "  fleet.destinations: []", "  fleet.destinations: [1, 1]",
+		"  fleet.destinations: {from: 1, to: 3}", "  fleet.destinations: {from: 1, to: 3, steps: 1}", "  fleet.destinations: {from: 1, to: 3, steps: 2, scale: lin}"} {
+		if err := validate(s, swept(axes)); err == nil {
+			t.Errorf("%q: the schema accepts it", axes)
+		}
 	}
 	refused := 0
 	for _, c := range badStudies {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"cacheroute/results"
 )
 
 // maxVariants is the most studies that a study with axes stands for.
@@ -29,6 +31,23 @@ type AxisValue struct {
 	Path  string `json:"path"`  // dotted, of the field
 	Value string `json:"value"` // in YAML
 }
+
+// Axes are the axes of variants with the values that occur.
+func Axes(variants []Variant) []results.VariantAxis {
+	axes := make([]results.VariantAxis, len(variants[0].Values))
+	for _, v := range variants {
+		for i, x := range v.Values {
+			axes[i].Name, axes[i].Path = x.Name, x.Path
+			if !slices.Contains(axes[i].Values, x.Value) {
+				axes[i].Values = append(axes[i].Values, x.Value)
+			}
+		}
+	}
+	return axes
+}
+
+// Base is the name of the study whose variant it is.
+func (v *Variant) Base() string { return strings.TrimSuffix(v.Study.Name, ","+v.Label) }
 
 // Expand reads a study as Load does and returns the studies that its axes stand
 // for: the last axis changes fastest. An axis whose very path an option sets is

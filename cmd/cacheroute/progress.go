@@ -137,6 +137,9 @@ func status(t *scenarios.Tally, elapsed time.Duration) string {
 		rest := max(0, float64(t.Expected.Load()-requests)/float64(requests)*elapsed.Seconds())
 		s += fmt.Sprintf(", %s left", duration(rest))
 	}
+	if t.Part != "" {
+		s = t.Part + ": " + s
+	}
 	if c := t.Current.Load(); c != nil {
 		s += fmt.Sprintf(", %s at %.6g/s", c.Policy.Label, c.LoadQPS)
 	}

@@ -68,3 +68,13 @@ func openStudy(ctx context.Context, name string, options func() (scenarios.Optio
 	}
 	return prepare(ctx, study, nil)
 }
+
+// openVariants loads a study as a command's flags change it: one study for each
+// combination of the values of its axes.
+func openVariants(name string, options func() (scenarios.Options, error)) ([]scenarios.Variant, error) {
+	o, err := options()
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Expand(name, o)
+}

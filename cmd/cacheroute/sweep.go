@@ -49,15 +49,25 @@ func (a *app) runCommand() *cobra.Command {
 by load, and the highest load that each policy sustains.
 
 STUDY is a YAML file or the name of a shipped scenario (cacheroute list scenarios).
-A folder of results that holds another study keeps it: its files move to earlier-N.`,
+A folder of results that holds another study keeps it: its files move to earlier-N.
+A study with axes (sweep:) runs as one study for each combination of their values,
+each in a folder of its own below, with sweep.json and sweep.csv beside them.`,
 		Example: `  cacheroute run table-1
   cacheroute run quick --policies flat-lb,cacheroute --set fleet.destinations=20
-  cacheroute run my-study.yaml --loads 30,60 --seeds 2,3 --json`,
+  cacheroute run my-study.yaml --loads 30,60 --seeds 2,3 --json
+  cacheroute run quick --set sweep.fleet.destinations=[10,20,40]`,
 		Args: one("STUDY"),
 	}
 	f.register(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		runner, err := openStudy(ctx, args[0], f.options)
+		variants, err := openVariants(args[0], f.options)
+		if err != nil {
+			return err
+		}
+		if variants[0].Label != "" {
+			return a.runVariants(ctx, variants, f)
+		}
+		runner, err := prepare(ctx, variants[0].Study, nil)
 		if err != nil {
 			return err
 		}
@@ -88,41 +98,53 @@ func prepare(ctx context.Context, study *scenarios.Study, speeds []float64) (*sc
 
 // sweep runs the cells, writes the folder of results and prints the summary.
 func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags) error {
-	study := runner.Study
-	dir := f.out
-	if dir == "" {
-		dir = filepath.Join("results", study.Name)
-	}
+	dir := f.folder(runner.Study.Name)
 	for _, n := range runner.Notices {
 		a.note("%s", n)
 	}
-	o := scenarios.SweepOptions{Dir: dir, Workers: f.workers, Resume: f.resume, Requests: f.requests, Build: build(), Tally: &scenarios.Tally{}, Note: a.note}
-	release, err := scenarios.Claim(dir)
+	tally := &scenarios.Tally{}
+	summary, err := a.runInto(ctx, dir, runner, f, tally)
 	if err != nil {
-		return err
-	}
-	defer release()
-	start, cpu := time.Now(), cpuSeconds()
-	stop := a.showProgress(f.progress, o.Tally)
-	cells, err := runner.Sweep(ctx, o)
-	stop()
-	if err != nil {
-		return err
-	}
-	summary := results.Summarise(study.Name, cells, study.Measure.SLOs, study.Measure.MaxFailureRate)
-	summary.WallS, summary.CPUS = time.Since(start).Seconds(), cpuSeconds()-cpu
-	if err := runner.Write(dir, o.Build, &summary); err != nil {
 		return err
 	}
 	if f.json {
 		_, err = summary.WriteTo(a.stdout)
 	} else {
-		err = results.PrintLadder(a.stdout, &summary, a.style(), summary.PlanDoubts(runner.Rules())...)
+		err = results.PrintLadder(a.stdout, summary, a.style(), summary.PlanDoubts(runner.Rules())...)
 	}
 	if err != nil || f.progress == "none" {
 		return err
 	}
-	a.note("%d cells (%d run now), %s requests in %.1f s (%.1f CPU s); results in %s, page %s", len(cells), o.Tally.Cells.Load(),
-		short(float64(o.Tally.Requests.Load())), summary.WallS, summary.CPUS, dir, scenarios.ReportPath(dir))
+	a.note("%d cells (%d run now), %s requests in %.1f s (%.1f CPU s); results in %s, page %s", len(summary.Cells), tally.Cells.Load(),
+		short(float64(tally.Requests.Load())), summary.WallS, summary.CPUS, dir, scenarios.ReportPath(dir))
 	return nil
+}
+
+// folder is the folder of results.
+func (f *sweepFlags) folder(study string) string {
+	if f.out != "" {
+		return f.out
+	}
+	return filepath.Join("results", study)
+}
+
+// runInto runs the cells and writes the folder of results.
+func (a *app) runInto(ctx context.Context, dir string, runner *scenarios.Runner, f *sweepFlags, tally *scenarios.Tally) (*results.Summary, error) {
+	study := runner.Study
+	o := scenarios.SweepOptions{Dir: dir, Workers: f.workers, Resume: f.resume, Requests: f.requests, Build: build(), Tally: tally, Note: a.note}
+	release, err := scenarios.Claim(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	start, cpu := time.Now(), cpuSeconds()
+	stop := a.showProgress(f.progress, tally)
+	cells, err := runner.Sweep(ctx, o)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	summary := results.Summarise(study.Name, cells, study.Measure.SLOs, study.Measure.MaxFailureRate)
+	summary.WallS, summary.CPUS = time.Since(start).Seconds(), cpuSeconds()-cpu
+	return &summary, runner.Write(dir, o.Build, &summary)
 }
