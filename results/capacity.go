@@ -70,18 +70,18 @@ func knee(ladder []*Cell, slo, maxFailure float64) (c Capacity, failsBelow float
 }
 
 // newCapacityRow finds the knees of one policy. seeds holds a ladder for each
-// seed, rungs is the number of loads that a whole ladder has.
+// seed, rungs is the number of loads that a whole ladder has, 0 if each has its own.
 func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure float64) CapacityRow {
 	row := CapacityRow{Policy: policy, SLO: slo, MaxFailureRate: maxFailure, Warnings: []string{}}
 	warn := func(format string, args ...any) { row.Warnings = append(row.Warnings, fmt.Sprintf(format, args...)) }
-	count := map[Censor]int{}
+	var censors []Censor
 	var qps []float64
 	for _, ladder := range seeds {
 		seed := ladder[0].Seed
 		k, fails := knee(ladder, slo, maxFailure)
 		row.PerSeed = append(row.PerSeed, SeedCapacity{seed, k})
 		qps = append(qps, k.QPS)
-		count[k.Censor]++
+		censors = append(censors, k.Censor)
 		if fails > 0 {
 			warn("seed %d passes at %s QPS but fails at %s: where low loads are the slowest, their caches were still cold", seed, shortly(k.QPS), shortly(fails))
 		}
@@ -89,14 +89,8 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 			warn("seed %d has run %d of %d loads", seed, len(ladder), rungs)
 		}
 	}
-	row.QPS = NewInterval(qps)
+	row.QPS, row.Censor = NewInterval(qps), mergeCensors(censors)
 	n := len(seeds)
-	row.Censor = CensorMixed
-	for _, c := range []Censor{CensorNone, CensorLeft, CensorRight} {
-		if count[c] == n {
-			row.Censor = c
-		}
-	}
 	if text := row.censorWords(seeds[0][0].LoadQPS); text != "" {
 		row.Warnings = append(row.Warnings, text)
 	}
@@ -107,6 +101,16 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 		warn("%d seeds only: wide interval", n)
 	}
 	return row
+}
+
+// mergeCensors is the censoring of several seeds.
+func mergeCensors(seeds []Censor) Censor {
+	for _, c := range seeds {
+		if c != seeds[0] {
+			return CensorMixed
+		}
+	}
+	return seeds[0]
 }
 
 // censorWords says which part of the ladder is missing, empty if none is.

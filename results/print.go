@@ -56,6 +56,17 @@ func PrintLadder(w io.Writer, s *Summary, st Style, doubts ...string) error {
 	return p.w.Flush()
 }
 
+// PrintCapacity prints the capacities for each objective without the loads that
+// a search has tried, and what is to be doubted of them.
+func PrintCapacity(w io.Writer, s *Summary, st Style, doubts ...string) error {
+	p := &printer{w: bufio.NewWriter(w), Summary: s, Style: st}
+	p.policies, p.loads, p.seeds = s.axes()
+	p.seeds = len(s.Capacity[0].PerSeed)
+	p.capacities()
+	p.notes(doubts)
+	return p.w.Flush()
+}
+
 // printer prints one summary.
 type printer struct {
 	*Summary

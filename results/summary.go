@@ -41,16 +41,28 @@ type LadderRow struct {
 // objective. Policies keep the order of their first cells. The cells given are
 // left as they are.
 func Summarise(study string, cells []Cell, slos []float64, maxFailure float64) Summary {
+	loads := map[float64]bool{}
+	for i := range cells {
+		loads[cells[i].LoadQPS] = true
+	}
+	return summarise(study, cells, len(loads), slos, maxFailure)
+}
+
+// SummariseSearch is Summarise for cells of which each policy and seed has loads
+// of its own, around its knees.
+func SummariseSearch(study string, cells []Cell, slos []float64, maxFailure float64) Summary {
+	return summarise(study, cells, 0, slos, maxFailure)
+}
+
+func summarise(study string, cells []Cell, rungs int, slos []float64, maxFailure float64) Summary {
 	s := Summary{Study: study, Cells: slices.Clone(cells), Ladder: []LadderRow{}, Capacity: []CapacityRow{}, Drift: []DriftRow{}}
 	policies, place := []string{}, map[string]int{}
-	loads := map[float64]bool{}
 	for i := range cells {
 		name := cells[i].Policy
 		if _, ok := place[name]; !ok {
 			place[name] = len(policies)
 			policies = append(policies, name)
 		}
-		loads[cells[i].LoadQPS] = true
 		s.SimulatedRequests += cells[i].RunRequests
 	}
 	slices.SortStableFunc(s.Cells, func(a, b Cell) int {
@@ -65,7 +77,7 @@ func Summarise(study string, cells []Cell, slos []float64, maxFailure float64) S
 		s.addLadder(rest[:n])
 		seeds := bySeed(rest[:n])
 		for _, slo := range slos {
-			s.Capacity = append(s.Capacity, newCapacityRow(policy, seeds, len(loads), slo, maxFailure))
+			s.Capacity = append(s.Capacity, newCapacityRow(policy, seeds, rungs, slo, maxFailure))
 		}
 		rest = rest[n:]
 	}

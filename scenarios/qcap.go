@@ -11,26 +11,21 @@ import (
 	"cacheroute/workload"
 )
 
-// rungRatio is the ratio of two loads of the ladder on which the knee of a
-// single destination is sought.
-const rungRatio = 1.05
-
 // SingleDestination is the study with one destination of its fleet, for the load
 // that it takes within the objectives: q_cap of the paper's Eq. 1. It serves the
-// given number of keys, the most frequent; 0: its share of the study's. The
-// ladder goes from half of its share of the lowest load to twice that of the
-// highest, and the window is so long that it has as many requests as the fleet
+// given number of keys, the most frequent; 0: its share of the study's. Its loads
+// are half of its share of the lowest load and twice that of the highest, between
+// which Capacity seeks the knee, and the window is so long that it has as many requests as the fleet
 // had. Whales are left out: they are what q_cap is for.
 func (r *Runner) SingleDestination(keys int) (*Runner, error) {
 	s := *r.Study
 	w := &s.Workload.Synthetic
+	if err := r.checkSearch(); err != nil {
+		return nil, err
+	}
 	switch {
 	case r.trace != nil:
 		return nil, Badf("%s: read a trace, wanted generated requests: a part of a trace is not what one destination gets", s.Name)
-	case s.Measure.ByStage:
-		return nil, Badf("%s: read measure.by_stage, wanted a ladder of loads", s.Name)
-	case math.IsNaN(r.load.Asked(s.LoadsQPS[0]).QPS):
-		return nil, Badf("%s: read arrivals of name %s, whose rate follows from the answers, wanted offered loads", s.Name, w.Arrivals.Name)
 	case w.Prompt.Cycle != "":
 		return nil, Badf("%s: read prompt.cycle, wanted drawn keys", s.Name)
 	}
@@ -49,12 +44,7 @@ func (r *Runner) SingleDestination(keys int) (*Runner, error) {
 	w.Whales = nil
 	s.Fleet.Destinations = 1
 	s.Policies = []Policy{{Choice[policies.Spec]{"random", &policies.Random{}}, "one destination"}}
-	lowest, highest := slices.Min(s.LoadsQPS)/size/2, slices.Max(s.LoadsQPS)/size*2
-	s.LoadsQPS = nil
-	for load := lowest; load <= highest*rungRatio; load *= rungRatio {
-		s.LoadsQPS = append(s.LoadsQPS, threeDigits(load))
-	}
-	s.LoadsQPS = slices.Compact(s.LoadsQPS)
+	s.LoadsQPS = []float64{digits(slices.Min(s.LoadsQPS)/size/2, 3), digits(slices.Max(s.LoadsQPS)/size*2, 3)}
 	s.Measure.DurationS = min(maxSpanS, size*s.Measure.DurationS)
 	s.Measure.WarmupQPS /= size
 	if err := s.Check(); err != nil {
@@ -63,18 +53,12 @@ func (r *Runner) SingleDestination(keys int) (*Runner, error) {
 	return Prepare(&s, nil)
 }
 
-// threeDigits rounds a positive number.
-func threeDigits(x float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	return math.Round(x/unit) * unit
-}
-
 // PrintQCap prints the knee of a single destination under each objective, and
 // how it is given to a plan.
-func (r *Runner) PrintQCap(w io.Writer, s *results.Summary) error {
+func (r *Runner) PrintQCap(w io.Writer, s *results.Summary, precision float64) error {
 	m := &r.Study.Measure
-	fmt.Fprintf(w, "%s: one destination with %s, at %.3g to %.3g requests/s, %.0f %% apart,\n", s.Study, count(r.load.Keys(), "key"),
-		slices.Min(r.Study.LoadsQPS), slices.Max(r.Study.LoadsQPS), 100*(rungRatio-1))
+	fmt.Fprintf(w, "%s: one destination with %s, sought from %.3g to %.3g requests/s to %.3g %%,\n", s.Study, count(r.load.Keys(), "key"),
+		slices.Min(r.Study.LoadsQPS), slices.Max(r.Study.LoadsQPS), 100*precision)
 	fmt.Fprintf(w, "each for %v s after %s\n\n", m.DurationS, warmupWords(m))
 	for i := range s.Capacity {
 		row := &s.Capacity[i]
@@ -87,6 +71,6 @@ func (r *Runner) PrintQCap(w io.Writer, s *results.Summary) error {
 		fmt.Fprintf(w, "\nq_cap for p99 <= %g s: --set policies.cacheroute.q_cap_qps=%.3g, or plan --q-cap %.3g\n", first.SLO, first.QPS.Mean, first.QPS.Mean)
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nno q_cap: the knee lies outside the ladder, wanted other --loads of the fleet\n")
+	_, err := fmt.Fprintf(w, "\nno q_cap: the knee lies outside these loads, wanted other --loads of the fleet\n")
 	return err
 }

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -25,17 +24,13 @@ measure: {warmup_s: 5, duration_s: 30, slo_ttft_p99_s: [1, 3]}
 `
 
 // qcap is the knees of one destination.
-func qcap(t *testing.T, r *Runner, keys int) (*Runner, results.Summary) {
+func qcap(t *testing.T, r *Runner, keys int) (*Runner, *results.Summary) {
 	t.Helper()
 	one, err := r.SingleDestination(keys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := one.Simulate(context.Background(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return one, results.Summarise(one.Study.Name, cells, one.Study.Measure.SLOs, one.Study.Measure.MaxFailureRate)
+	return one, seek(t, one, 0.05, 2)
 }
 
 // One destination serves its share of the keys, without whales, on its share of
@@ -49,7 +44,7 @@ func TestSingleDestination(t *testing.T) {
 	if one.load.Keys() != 8 || s.Fleet.Destinations != 1 || len(s.Policies) != 1 || s.Measure.DurationS != 150 {
 		t.Errorf("%d keys, %d destinations, %d policies, %v s", one.load.Keys(), s.Fleet.Destinations, len(s.Policies), s.Measure.DurationS)
 	}
-	if lo, hi := s.LoadsQPS[0], s.LoadsQPS[len(s.LoadsQPS)-1]; lo != 6 || hi < 80 || hi > 80*rungRatio || !slices.IsSorted(s.LoadsQPS) {
+	if !slices.Equal(s.LoadsQPS, []float64{6, 80}) {
 		t.Errorf("loads %v", s.LoadsQPS)
 	}
 	if r.load.Keys() != 41 || r.Study.Fleet.Destinations != 5 || len(r.Study.LoadsQPS) != 2 || r.Study.Workload.Synthetic.Whales == nil {
@@ -70,7 +65,7 @@ func TestSingleDestination(t *testing.T) {
 		t.Errorf("knee %v with all keys, %v with 8", all.Capacity[0].QPS.Mean, tight.QPS.Mean)
 	}
 	var text bytes.Buffer
-	if err := one.PrintQCap(&text, &few); err != nil || !strings.Contains(text.String(), "q_cap for p99 <= 1 s: --set policies.cacheroute.q_cap_qps=") {
+	if err := one.PrintQCap(&text, few, 0.05); err != nil || !strings.Contains(text.String(), "q_cap for p99 <= 1 s: --set policies.cacheroute.q_cap_qps=") {
 		t.Errorf("%v, printed %s", err, text.String())
 	}
 }

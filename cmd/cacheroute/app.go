@@ -72,7 +72,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help shows what there is", err, c.CommandPath())
 	})
-	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.traceCommand(), a.reportCommand(), a.compareCommand(), a.planCommand(), a.qcapCommand(), a.residencyCommand(), a.calibrateCommand(), a.validateCommand(), a.fitCommand(), a.paperCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.traceCommand(), a.reportCommand(), a.compareCommand(), a.capacityCommand(), a.planCommand(), a.qcapCommand(), a.residencyCommand(), a.calibrateCommand(), a.validateCommand(), a.fitCommand(), a.paperCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 

@@ -5,19 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cacheroute/results"
+	"cacheroute/scenarios"
 )
 
 func (a *app) qcapCommand() *cobra.Command {
 	f := &studyFlags{}
-	keys, json := 0, false
+	keys, json, precision := 0, false, 0.05
 	c := &cobra.Command{
 		Use:   "qcap STUDY",
 		Short: "Measure the load that one destination takes within the objectives: q_cap of a plan",
 		Long: `Measure the load that one destination of a study's fleet takes within its objectives,
-which is q_cap of the paper's plan (Eq. 1): its knee on a ladder of loads 5 % apart,
-from half of its share of the study's lowest load to twice that of the highest, mean
-and interval over the seeds. The destination serves the most frequent keys, as many as
+which is q_cap of the paper's plan (Eq. 1): its knee, sought from half of its share of
+the study's lowest load to twice that of the highest, mean and interval over the seeds. The destination serves the most frequent keys, as many as
 its share of the study's; the window is as many times longer as the fleet is larger,
 so that it has as many requests. Nothing is written.`,
 		Example: `  cacheroute qcap table-1
@@ -26,7 +25,8 @@ so that it has as many requests. Nothing is written.`,
 	}
 	f.registerRuns(c)
 	c.Flags().IntVar(&keys, "keys", 0, "keys that the destination serves, the most frequent (0: keys of the study / destinations)")
-	c.Flags().BoolVar(&json, "json", false, "print the ladder and the knees as summary.json has them, and nothing else")
+	c.Flags().BoolVar(&json, "json", false, "print the loads tried and the knees as summary.json has them, and nothing else")
+	c.Flags().Float64Var(&precision, "precision", precision, "relative distance of the loads around a knee")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
 		fleet, err := openStudy(ctx, args[0], f.options)
 		if err != nil {
@@ -36,17 +36,15 @@ so that it has as many requests. Nothing is written.`,
 		if err != nil {
 			return err
 		}
-		cells, err := r.Simulate(ctx, f.workers)
+		summary, err := r.Capacity(ctx, precision, scenarios.SearchOptions{Workers: f.workers, Tally: &scenarios.Tally{}})
 		if err != nil {
 			return err
 		}
-		m := &r.Study.Measure
-		summary := results.Summarise(r.Study.Name, cells, m.SLOs, m.MaxFailureRate)
 		if json {
 			_, err := summary.WriteTo(a.stdout)
 			return err
 		}
-		return r.PrintQCap(a.stdout, &summary)
+		return r.PrintQCap(a.stdout, summary, precision)
 	})
 	return c
 }

@@ -18,15 +18,24 @@ type studyFlags struct {
 }
 
 func (f *studyFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.policies, "policies", "", "run these policies only, as a comma list")
+	f.registerPolicies(c)
 	f.registerRuns(c)
+}
+
+func (f *studyFlags) registerPolicies(c *cobra.Command) {
+	c.Flags().StringVar(&f.policies, "policies", "", "run these policies only, as a comma list")
 }
 
 // registerRuns registers all but the choice of policies.
 func (f *studyFlags) registerRuns(c *cobra.Command) {
+	c.Flags().StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
+	f.registerSeeds(c)
+}
+
+// registerSeeds registers all but the choice of policies and of loads.
+func (f *studyFlags) registerSeeds(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "change a field of the study, as `path=value`, such as fleet.destinations=8 (repeatable)")
-	flags.StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as a comma list")
 	flags.IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
 }

@@ -1,0 +1,63 @@
+package results
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// triedFleets is a course in which the fleets of the given sizes pass or fail.
+func triedFleets(policy string, seed uint64, passes map[int]bool) FleetCourse {
+	c := FleetCourse{Policy: policy, Seed: seed}
+	for n := range 100 {
+		if pass, ok := passes[n]; ok {
+			cell := Cell{TTFTP99: 1, RunRequests: 10}
+			if !pass {
+				cell.TTFTP99 = infinite
+			}
+			c.Tried = append(c.Tried, FleetTried{n, cell})
+		}
+	}
+	return c
+}
+
+func TestFleetSizes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		seeds   []map[int]bool
+		text    string
+		bySeed  string
+		censor  Censor
+		warning string
+	}{
+		{"inside", []map[int]bool{{4: false, 5: true, 20: true}, {6: false, 7: true}}, "6 ± 12.7", "7 in all 2 seeds, 5 in the best", CensorNone, ""},
+		{"equal", []map[int]bool{{4: false, 5: true}, {4: false, 5: true}}, "5", "5 in all 2 seeds", CensorNone, ""},
+		{"one seed", []map[int]bool{{4: false, 5: true}}, "5", "5 (one seed)", CensorNone, "one seed: no interval"},
+		{"smallest passes", []map[int]bool{{2: true, 20: true}, {2: true}}, "<=2", "2 in all 2 seeds", CensorLeft, ""},
+		{"largest fails", []map[int]bool{{2: false, 20: false}, {20: false}}, ">20", "none is enough", CensorRight, ""},
+		{"largest fails once", []map[int]bool{{20: false}, {9: false, 10: true}}, ">=15", "10 are enough in 1 of 2 seeds", CensorMixed, ""},
+		{"smallest passes once", []map[int]bool{{2: true}, {9: false, 10: true}}, "<=6", "10 in all 2 seeds, 2 in the best", CensorMixed, ""},
+		{"both", []map[int]bool{{2: true}, {20: false}}, "~11", "2 are enough in 1 of 2 seeds", CensorMixed, ""},
+		{"not monotone", []map[int]bool{{4: false, 5: true, 7: false, 9: true}, {4: false, 5: true}}, "5", "5 in all 2 seeds", CensorNone,
+			"seed 1 passes on 5 destinations but fails on 7: near the knee more is not always better"},
+	} {
+		f := &FleetSizes{Study: "s", LoadQPS: 80, From: 2, To: 20}
+		runs := 0
+		for i, passes := range c.seeds {
+			f.Courses = append(f.Courses, triedFleets("flat-lb", uint64(i+1), passes))
+			runs += len(passes)
+		}
+		f.Summarise([]float64{3.5}, 0.05)
+		row := f.Sizes[0]
+		if row.text() != c.text || row.bySeed() != c.bySeed || row.Censor != c.censor || strings.Join(row.Warnings, "") != c.warning {
+			t.Errorf("%s: %q, %q, %s, %q", c.name, row.text(), row.bySeed(), row.Censor, row.Warnings)
+		}
+		if f.SimulatedRequests != int64(10*runs) {
+			t.Errorf("%s: %d requests", c.name, f.SimulatedRequests)
+		}
+		marked := sizeMarks([]string{row.text()})
+		if sign := strings.TrimRight(c.text, "0123456789"); (len(marked) == 1) != slices.Contains([]string{"<=", ">", ">=", "~"}, sign) || len(marked) == 1 && !strings.HasPrefix(marked[0], sign+":") {
+			t.Errorf("%s: legend %q of %s", c.name, marked, c.text)
+		}
+	}
+}
