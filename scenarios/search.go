@@ -154,7 +154,7 @@ type searchPlan struct {
 func (r *Runner) planSearch(steps rungs, tally *Tally, courses int, cell func(float64) (*Runner, float64)) *searchPlan {
 	runner, load := cell(steps[len(steps)/2])
 	m := &r.Study.Measure
-	p := &searchPlan{tally, int64(math.Ceil(math.Log2(float64(len(steps) + 1)))), runner.requests(load, m.WarmupS+m.DurationS)}
+	p := &searchPlan{tally, int64(math.Ceil(math.Log2(float64(len(steps) + 1)))), runner.requests(load, m.span(load))}
 	tally.Cells.Store(int64(courses) * p.halvings)
 	tally.Expected.Store(int64(float64(courses) * float64(p.halvings) * p.requests))
 	return p
