@@ -53,6 +53,15 @@ func tallied(t *scenarios.Tally, elapsed time.Duration, most int) string {
 	return bar(t.Requests.Load(), t.Expected.Load(), status(t, elapsed), most)
 }
 
+// A sweep that is a part of a larger whole says which.
+func TestStatusOfAPart(t *testing.T) {
+	whole, part := half(), half()
+	part.Part = "variant 2/6"
+	if got, want := status(part, time.Second), "variant 2/6: "+status(whole, time.Second); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestBar(t *testing.T) {
 	for _, c := range []struct {
 		most int

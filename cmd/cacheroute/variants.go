@@ -28,7 +28,7 @@ func (a *app) runVariants(ctx context.Context, variants []scenarios.Variant, f *
 		v := &variants[i]
 		runner, err := prepare(ctx, v.Study, nil)
 		if err != nil {
-			return fmt.Errorf("variant %s: %w", v.Label, err)
+			return err
 		}
 		for _, n := range runner.Notices {
 			if !noted[n] {
@@ -39,7 +39,7 @@ func (a *app) runVariants(ctx context.Context, variants []scenarios.Variant, f *
 		tally := &scenarios.Tally{Part: fmt.Sprintf("variant %d/%d", i+1, len(variants))}
 		summary, err := a.runInto(ctx, filepath.Join(dir, v.Label), runner, f, tally)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", tally.Part, err)
 		}
 		var values []string
 		for _, x := range v.Values {
