@@ -37,7 +37,7 @@ const sweepText = "\n## `sweep`: axes\n\n" +
 	"seeds and loads are the same, so that variants can be compared. `cacheroute explain` names and counts them, " +
 	"`cacheroute run` runs each into a folder of its name and writes `sweep.json` and `sweep.csv` beside them ([files.md](files.md)). " +
 	"`--set sweep.fleet.destinations=[10,20]` adds an axis to any study; setting the path of an axis itself, as in `--set fleet.destinations=12`, takes its place, " +
-	"and so do `--loads`, `--seeds` and `--policies` for axes of those fields. Other commands take one study: they want a value for each axis. " +
+	"and so do `--loads`, `--seeds` and `--policies` for axes of those fields. A required field that an axis gives can be left out, though editors ask for it. Other commands take one study: they want a value for each axis. " +
 	"Refused are an unknown path, an empty list, a value that is listed twice, two variants that are one and the same study, more than 10,000 variants and more than a million cells. " +
 	"A range:\n\n"
 

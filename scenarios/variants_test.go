@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -93,6 +95,27 @@ func TestVariantIsItsOverrides(t *testing.T) {
 	}
 	if len(all) != 4 {
 		t.Errorf("%d variants", len(all))
+	}
+}
+
+// An axis can give what the study leaves out, and files lie beside the study.
+func TestAxisOfWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "study.yaml")
+	text := strings.NewReplacer("destinations: 2, ", "", "{name: zipf, count: 8}", "{name: rates}").Replace(small) +
+		"sweep: {fleet.destinations: [3], workload.keys.file: [a/x.csv, b/y.csv]}\n"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Expand(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"a/x.csv", "b/y.csv"} {
+		v := all[i]
+		if got := *v.Study.files()[0]; got != filepath.Join(dir, want) || v.Study.Fleet.Destinations != 3 || v.Label != "destinations=3,file="+filepath.Base(want) {
+			t.Errorf("%s: file %s, %d destinations", v.Label, got, v.Study.Fleet.Destinations)
+		}
 	}
 }
 
