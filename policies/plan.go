@@ -17,7 +17,8 @@ type PlanInput struct {
 // Plan is Algorithm 1 of the paper: it admits the keys with the highest rates
 // while their assignments fit C = R*W slots, then gives each in turn the k_b
 // destinations with the least planned load. It is a pure function of its
-// input. Keys of equal rate go by index.
+// input. Keys of equal rate go by index; one of rate 0 takes no place, as an
+// estimate that has not seen a key knows nothing of it.
 //
 // A key that needs more than R destinations gets all of them and is noted as
 // infeasible; so is one that enforce_w leaves with fewer than k_b.
@@ -91,7 +92,7 @@ func (p *planner) admit(order []keyed) []keyed {
 	admitted := order[:0]
 	for i, it := range order {
 		k := p.grant(rateOf(it))
-		if free == 0 || k > free && p.in.Rule.Admit == "stop" {
+		if free == 0 || rateOf(it) == 0 || k > free && p.in.Rule.Admit == "stop" {
 			p.leaveCold(order[i:])
 			break
 		}

@@ -26,7 +26,8 @@ func plainPlan(in PlanInput) (sets map[int][]int32, load []float64) {
 		if in.Rule.Replication && in.Rule.QCap > 0 {
 			k = min(in.Destinations, max(1, int(math.Ceil(in.Rates[b]/in.Rule.QCap))))
 		}
-		if stopped = stopped || k > free && in.Rule.Admit == "stop"; stopped || k > free {
+		stopped = stopped || in.Rates[b] == 0 || k > free && in.Rule.Admit == "stop"
+		if stopped || k > free {
 			cold += in.Rates[b]
 			continue
 		}
@@ -214,7 +215,7 @@ func TestPlanClamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Assigned(0), []int32{0, 1, 2}) || !slices.Equal(got.Slots, []int{2, 1, 1}) {
+	if !slices.Equal(got.Assigned(0), []int32{0, 1, 2}) || !slices.Equal(got.Slots, []int{1, 1, 1}) {
 		t.Errorf("%v, slots %v", got.Assigned(0), got.Slots)
 	}
 	want := []Infeasible{{Key: 0, Rate: 1e300, Wanted: math.Inf(1), Given: 3}}

@@ -33,6 +33,7 @@ type Runner struct {
 	load   workload.Workload
 	trace  *workload.Trace // load, if it is one
 	inputs []results.FileSum
+	shadow Shadow
 }
 
 // Prepare reads and builds what the study names. A study of a trace gets the
@@ -234,7 +235,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 
 // policy builds the policy of a cell from what a router could know.
 func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) {
-	rates, err := r.load.Rates(r.offered(c.LoadQPS))
+	rates, err := r.planRates(c.LoadQPS)
 	if err != nil {
 		return nil, err
 	}
@@ -260,6 +261,9 @@ func (r *Runner) Trace() *workload.Trace { return r.trace }
 // window is the measured part of a run, and end the instant at which its
 // arrivals are closed.
 func (r *Runner) window(c Cell) (w results.Window, end clock.Time) {
+	if p, ok := r.shadow.Parts[c.Seed]; ok {
+		return r.part(p, c.LoadQPS)
+	}
 	m := &r.Study.Measure
 	if m.ByStage {
 		return r.Study.stageWindow(c.LoadQPS), clock.Never

@@ -65,8 +65,13 @@ func ReadRates(path string, total float64) (*workload.Rates, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
+	return r, scaleRates(r, total)
+}
+
+// scaleRates brings the rates to a total; 0 leaves them.
+func scaleRates(r *workload.Rates, total float64) error {
 	if !(total >= 0 && total <= 1e9) {
-		return nil, Badf("--qps %v: wanted a rate between 0 and 1e+09", total)
+		return Badf("--qps %v: wanted a rate between 0 and 1e+09", total)
 	}
 	sum := 0.0
 	for _, x := range r.Rates {
@@ -77,7 +82,7 @@ func ReadRates(path string, total float64) (*workload.Rates, error) {
 			r.Rates[i] *= total / sum
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // NewRoutingTable plans the rates for a fleet. The seed is that of a rule with

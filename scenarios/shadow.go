@@ -1,0 +1,114 @@
+package scenarios
+
+import (
+	"context"
+	"strconv"
+
+	"cacheroute/results"
+	"cacheroute/sim/clock"
+	"cacheroute/workload"
+)
+
+// Shadow is how the runs of a shadow replay differ from those of its study.
+type Shadow struct {
+	// PlanRates are the requests per second, by key, that policies plan with at
+	// every load, so that an assignment is preserved; nil: the true ones of a load.
+	PlanRates []float64
+	// Parts is the measured part of a recording by seed; what arrives before it
+	// warms the caches. nil: the window of the study.
+	Parts map[uint64]Part
+}
+
+// Part is a span of a recording in its seconds from the first arrival on. One
+// that ends with the recording holds its last request.
+type Part struct {
+	FromS float64 `json:"from_s"`
+	ToS   float64 `json:"to_s"`
+}
+
+// Shadow returns the runner of a shadow replay of the same requests.
+func (r *Runner) Shadow(s Shadow) *Runner {
+	c := *r
+	c.shadow = s
+	return &c
+}
+
+// Rates is the true rate of each key at an offered load.
+func (r *Runner) Rates(qps float64) ([]float64, error) {
+	rates, err := r.load.Rates(r.offered(qps))
+	return rates, bad(err)
+}
+
+// KeyNames names the keys where they have names that a router can know; nil if
+// they are generated.
+func (r *Runner) KeyNames() []string {
+	if r.trace != nil {
+		return r.trace.KeyNames()
+	}
+	if names := r.load.(*workload.Synthetic).KeyNames(); len(names) == r.load.Keys() {
+		return names
+	}
+	return nil
+}
+
+// planRates is what a policy plans with.
+func (r *Runner) planRates(qps float64) ([]float64, error) {
+	if r.shadow.PlanRates != nil {
+		return r.shadow.PlanRates, nil
+	}
+	return r.load.Rates(r.offered(qps))
+}
+
+// part is the window of a part of a recording that is replayed at a load.
+func (r *Runner) part(p Part, qps float64) (w results.Window, end clock.Time) {
+	h := r.trace.Header()
+	pace := h.QPS / qps
+	w = results.Window{From: clock.FromSeconds(p.FromS * pace), To: clock.FromSeconds(p.ToS * pace)}
+	if p.ToS >= h.SpanS {
+		w.To = clock.Never
+	}
+	return w, w.To
+}
+
+// Parallel gives the tasks 0 to n-1 to workers (0: one for each CPU) until all
+// are done, one fails or the context ends.
+func Parallel(ctx context.Context, workers, n int, do func(ctx context.Context, task int) error) error {
+	return deal(ctx, workers, n, do)
+}
+
+// TrainSpan reads how much of a recording rates are estimated from: a number
+// below 1 is a fraction of its span, another one seconds. Something must be left.
+func TrainSpan(flag string, spanS float64) (float64, error) {
+	x, err := strconv.ParseFloat(flag, 64)
+	if err == nil && x < 1 {
+		x *= spanS
+	}
+	if err != nil || !(x > 0 && x < spanS) {
+		return 0, Badf("--train %s: wanted a fraction below 1, or seconds below the %.6g of the recording", flag, spanS)
+	}
+	return x, nil
+}
+
+// TraceRates estimates key rates from the first part of a trace. A total above 0
+// scales them to it.
+func TraceRates(t Trace, train string, halfLifeS, total float64) (*workload.Rates, Part, error) {
+	read, err := t.read()
+	if err != nil {
+		return nil, Part{}, bad(err)
+	}
+	part := Part{}
+	if part.ToS, err = TrainSpan(train, read.Header().SpanS); err != nil {
+		return nil, part, err
+	}
+	all, err := read.EstimateRates(workload.RateWindow{ToS: part.ToS, HalfLifeS: halfLifeS})
+	if err != nil {
+		return nil, part, bad(err)
+	}
+	r := &workload.Rates{}
+	for i, name := range read.KeyNames() {
+		if all[i] > 0 {
+			r.Names, r.Rates = append(r.Names, name), append(r.Rates, all[i])
+		}
+	}
+	return r, part, scaleRates(r, total)
+}
