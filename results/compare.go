@@ -154,6 +154,9 @@ func valuesOf(cells []*Cell, figure func(*Cell) Float) []float64 {
 	return values
 }
 
+// NewPaired compares values that belong together one by one.
+func NewPaired(a, b []float64) Change { return newChange(a, b, true) }
+
 func newChange(a, b []float64, paired bool) Change {
 	c := Change{A: NewInterval(a).Mean, B: NewInterval(b).Mean}
 	if paired {

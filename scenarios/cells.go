@@ -235,7 +235,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 
 // policy builds the policy of a cell from what a router could know.
 func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) {
-	rates, err := r.planRates(c.LoadQPS)
+	rates, err := r.planRates(c)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ func (r *Runner) SingleDestination(keys int) (*Runner, error) {
 	case w.Prompt.Cycle != "":
 		return nil, Badf("%s: read prompt.cycle, wanted drawn keys", s.Name)
 	}
+	if err := r.CheckLoadVaries(); err != nil {
+		return nil, err
+	}
 	all := r.load.Keys()
 	if w.Whales != nil {
 		all -= w.Whales.Count

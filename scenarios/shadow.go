@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"cacheroute/results"
@@ -11,9 +12,10 @@ import (
 
 // Shadow is how the runs of a shadow replay differ from those of its study.
 type Shadow struct {
-	// PlanRates are the requests per second, by key, that policies plan with at
-	// every load, so that an assignment is preserved; nil: the true ones of a load.
-	PlanRates []float64
+	// PlanRates are, by seed, the requests per second by key that policies plan
+	// with at every load, so that an assignment is preserved; nil: the true rates
+	// of each load.
+	PlanRates map[uint64][]float64
 	// Parts is the measured part of a recording by seed; what arrives before it
 	// warms the caches. nil: the window of the study.
 	Parts map[uint64]Part
@@ -39,6 +41,18 @@ func (r *Runner) Rates(qps float64) ([]float64, error) {
 	return rates, bad(err)
 }
 
+// CheckLoadVaries refuses a study whose load is not its to choose.
+func (r *Runner) CheckLoadVaries() error {
+	s := r.Study
+	switch {
+	case s.Measure.ByStage:
+		return Badf("%s: read measure.by_stage, wanted a ladder of loads", s.Name)
+	case math.IsNaN(r.load.Asked(s.LoadsQPS[0]).QPS):
+		return Badf("%s: read arrivals of name %s, whose rate follows from the answers, wanted offered loads", s.Name, s.Workload.Synthetic.Arrivals.Name)
+	}
+	return nil
+}
+
 // KeyNames names the keys where they have names that a router can know; nil if
 // they are generated.
 func (r *Runner) KeyNames() []string {
@@ -52,11 +66,11 @@ func (r *Runner) KeyNames() []string {
 }
 
 // planRates is what a policy plans with.
-func (r *Runner) planRates(qps float64) ([]float64, error) {
-	if r.shadow.PlanRates != nil {
-		return r.shadow.PlanRates, nil
+func (r *Runner) planRates(c Cell) ([]float64, error) {
+	if rates, ok := r.shadow.PlanRates[c.Seed]; ok {
+		return rates, nil
 	}
-	return r.load.Rates(r.offered(qps))
+	return r.load.Rates(r.offered(c.LoadQPS))
 }
 
 // part is the window of a part of a recording that is replayed at a load.

@@ -141,3 +141,42 @@ func checkCount(count, top int) error {
 	}
 	return nil
 }
+
+// ScaledKeys is the population with so many times the active keys: the selected
+// ones, all if none are selected. It is not there for a number that the
+// population cannot give.
+func ScaledKeys(s KeySpec, by float64) (KeySpec, bool) {
+	scaled := func(top, count *int) bool {
+		if *top == 0 {
+			*count = int(math.Round(by * float64(*count)))
+		} else {
+			*top = max(1, int(math.Round(by*float64(*top))))
+		}
+		return checkCount(*count, *top) == nil
+	}
+	switch s := s.(type) {
+	case *LognormalKeys:
+		c := *s
+		return &c, scaled(&c.Top, &c.Count)
+	case *ZipfKeys:
+		c := *s
+		return &c, scaled(&c.Top, &c.Count)
+	}
+	return nil, false
+}
+
+// SkewedKeys is the population with so many times the sigma or exponent of its
+// rates; a file of rates has none.
+func SkewedKeys(s KeySpec, by float64) (KeySpec, bool) {
+	switch s := s.(type) {
+	case *LognormalKeys:
+		c := *s
+		c.Sigma *= by
+		return &c, c.Sigma <= 10
+	case *ZipfKeys:
+		c := *s
+		c.Exponent *= by
+		return &c, c.Exponent <= 20
+	}
+	return nil, false
+}

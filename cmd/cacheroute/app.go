@@ -44,6 +44,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
+	if code := exitCode(0); errors.As(err, &code) {
+		return int(code)
+	}
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "cacheroute: %s\n", strings.TrimRight(line, "\n"))
 	}
@@ -72,7 +75,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help shows what there is", err, c.CommandPath())
 	})
-	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.traceCommand(), a.reportCommand(), a.compareCommand(), a.capacityCommand(), a.planCommand(), a.qcapCommand(), a.residencyCommand(), a.calibrateCommand(), a.validateCommand(), a.fitCommand(), a.paperCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.traceCommand(), a.reportCommand(), a.compareCommand(), a.capacityCommand(), a.planCommand(), a.gateCommand(), a.qcapCommand(), a.residencyCommand(), a.calibrateCommand(), a.validateCommand(), a.fitCommand(), a.paperCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 

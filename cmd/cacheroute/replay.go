@@ -9,6 +9,12 @@ import (
 	"cacheroute/scenarios"
 )
 
+// The fleet that a trace is replayed on unless flags name another.
+const (
+	defaultDestinations = 8
+	defaultPreset       = "llama-3.3-70b-fp8-h100-tp2"
+)
+
 func (a *app) replayCommand() *cobra.Command {
 	f := &sweepFlags{}
 	t := &traceFlags{}
@@ -32,8 +38,8 @@ what prompts share has unknown hits, unless --assume states a model of them. Wit
 	t.register(c)
 	t.registerReplay(c)
 	c.Flags().StringVar(&speed, "speed", "", "replay so many times faster, as a comma list, each a load (default 1)")
-	c.Flags().IntVar(&destinations, "destinations", 8, "number of destinations")
-	c.Flags().StringVar(&preset, "preset", "llama-3.3-70b-fp8-h100-tp2", "preset of a destination (cacheroute list presets)")
+	c.Flags().IntVar(&destinations, "destinations", defaultDestinations, "number of destinations")
+	c.Flags().StringVar(&preset, "preset", defaultPreset, "preset of a destination (cacheroute list presets)")
 	c.MarkFlagsMutuallyExclusive("speed", "loads")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
 		trace, err := t.read(args[0])
