@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
 	"cacheroute/policies"
-	"cacheroute/results"
 	"cacheroute/workload"
 )
 
@@ -145,7 +143,7 @@ func (t *RoutingTable) Compare(earlier *RoutingTable) {
 	}
 }
 
-// ReadRoutingTable reads a table that WriteFile wrote.
+// ReadRoutingTable reads a table that WriteFile wrote as JSON.
 func ReadRoutingTable(path string) (*RoutingTable, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -177,14 +175,6 @@ func ReadRoutingTable(path string) (*RoutingTable, error) {
 		}
 	}
 	return &t, nil
-}
-
-// WriteFile writes the table as JSON. Its folder must exist.
-func (t *RoutingTable) WriteFile(path string) error {
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return bad(err)
-	}
-	return bad(results.WriteFileAtomic(path, func(w io.Writer) error { return t.JSON(w) }))
 }
 
 // JSON writes the table.

@@ -8,6 +8,7 @@ import (
 
 	"cacheroute/policies"
 	"cacheroute/scenarios"
+	"cacheroute/workload"
 )
 
 // planFlags are the flags of plan.
@@ -18,20 +19,25 @@ type planFlags struct {
 	previous     string
 	out          string
 	json         bool
+	trace        scenarios.Trace
+	train        string
+	halfLife     float64
 }
 
 func (a *app) planCommand() *cobra.Command {
 	f := &planFlags{}
 	rule := policies.NewCacheRoute()
 	c := &cobra.Command{
-		Use:   "plan RATES --destinations R",
+		Use:   "plan RATES|TRACE --destinations R",
 		Short: "Plan the routing table of the paper's Algorithm 1 from a file of key rates",
 		Long: `Plan the routing table of the paper's Algorithm 1 from a file of key rates: which
 keys are admitted, where they go, the load of each destination. RATES is a CSV or
-Parquet file with the columns key and rate (requests per second).`,
+Parquet file with the columns key and rate (requests per second). With --train the
+rates are estimated from the first part of a trace.`,
 		Example: `  cacheroute plan rates.csv --destinations 30 --slots 5 --out table.json
-  cacheroute plan new-rates.csv --destinations 30 --previous table.json`,
-		Args: one("RATES"),
+  cacheroute plan new-rates.csv --destinations 30 --previous table.json
+  cacheroute plan conversation_trace.jsonl --train 600 --destinations 30 --out table.parquet`,
+		Args: one("RATES or TRACE"),
 	}
 	c.Flags().IntVar(&f.destinations, "destinations", 0, "number of destinations R (required)")
 	c.Flags().IntVar(&rule.Slots, "slots", rule.Slots, "key slots a destination, W; only their sum limits admission, see --enforce-w")
@@ -44,7 +50,10 @@ Parquet file with the columns key and rate (requests per second).`,
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of random placement and random ties")
 	c.Flags().Float64Var(&f.qps, "qps", 0, "scale the rates to this total (0: as in the file)")
 	c.Flags().StringVar(&f.previous, "previous", "", "earlier table, to say what moves")
-	c.Flags().StringVar(&f.out, "out", "", "write the table to this file as JSON")
+	c.Flags().StringVar(&f.out, "out", "", "write the table to this file, by its extension as JSON, .csv or .parquet")
+	c.Flags().StringVar(&f.train, "train", "", "estimate the rates from this first part of a trace, a fraction below 1 or seconds")
+	c.Flags().Float64Var(&f.halfLife, "half-life", 0, "of a trace: seconds in which the weight of a request halves in that estimate (0: all count alike)")
+	registerTrace(c.Flags(), &f.trace)
 	c.Flags().BoolVar(&f.json, "json", false, "print the table as JSON and nothing else to standard output")
 	if err := c.MarkFlagRequired("destinations"); err != nil {
 		panic(err)
@@ -54,7 +63,7 @@ Parquet file with the columns key and rate (requests per second).`,
 }
 
 func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
-	rates, err := scenarios.ReadRates(path, f.qps)
+	rates, err := a.planRates(path, f)
 	if err != nil {
 		return err
 	}
@@ -83,4 +92,20 @@ func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
 		return table.JSON(a.stdout)
 	}
 	return table.Print(a.stdout)
+}
+
+// planRates reads a file of rates, or estimates them from a trace.
+func (a *app) planRates(path string, f *planFlags) (*workload.Rates, error) {
+	switch asked := f.trace; {
+	case f.train == "" && (f.halfLife != 0 || asked != scenarios.Trace{}):
+		return nil, scenarios.Badf("--half-life, --format, --key and --spread-ties are for a trace, wanted --train with them")
+	case f.train == "":
+		return scenarios.ReadRates(path, f.qps)
+	}
+	f.trace.File = path
+	rates, part, err := scenarios.TraceRates(f.trace, f.train, f.halfLife, f.qps)
+	if err == nil {
+		a.note("rates of %d keys from the first %.6g s of the trace", len(rates.Names), part.ToS)
+	}
+	return rates, err
 }
