@@ -95,6 +95,7 @@ func (d *document) study(o Options, folder string) (*Study, error) {
 // change applies the options and returns the axes that they leave. One that sets
 // the very path of an axis takes its place.
 func (d *document) change(o Options) (groups [][]axis, err error) {
+	d.namePolicies()
 	set := map[string]bool{"policies": o.Policies != nil}
 	for _, s := range o.Set {
 		if err := d.apply(s); err != nil {
@@ -134,6 +135,19 @@ func (d *document) decode(folder string) (*Study, error) {
 		return nil, d.locate(err)
 	}
 	return &s, nil
+}
+
+// namePolicies lists the default policies where the document has none, so that
+// their parameters can be changed by name.
+func (d *document) namePolicies() {
+	if field(d.root, "policies") != nil {
+		return
+	}
+	all := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: d.root.Line}
+	for _, p := range AllPolicies() {
+		all.Content = append(all.Content, text(p.Name))
+	}
+	d.root.Content = append(d.root.Content, text("policies"), all)
 }
 
 // resolve makes the files that the document names relative to its folder, and

@@ -119,7 +119,6 @@ func (f *gateFlags) open(ctx context.Context, name string, traceFlags []string) 
 	if err != nil {
 		return nil, err
 	}
-	o.Policies = []string{f.baseline, f.candidate}
 	var study *scenarios.Study
 	if isStudy(name) {
 		study, err = scenarios.Load(name, o)
@@ -135,6 +134,9 @@ func (f *gateFlags) open(ctx context.Context, name string, traceFlags []string) 
 		return nil, scenarios.Badf("--seeds %s: the replicates of a trace are its windows, see --windows", f.seeds)
 	case f.seeds == "":
 		gate.MoreSeeds(study)
+	}
+	if err := gate.Pair(study, f.baseline, f.candidate); err != nil {
+		return nil, err
 	}
 	return prepare(ctx, study, nil)
 }

@@ -19,7 +19,7 @@ type planFlags struct {
 	previous     string
 	out          string
 	json         bool
-	trace        scenarios.Trace
+	input        traceFlags
 	train        string
 	halfLife     float64
 }
@@ -53,7 +53,7 @@ rates are estimated from the first part of a trace.`,
 	c.Flags().StringVar(&f.out, "out", "", "write the table to this file, by its extension as JSON, .csv or .parquet")
 	c.Flags().StringVar(&f.train, "train", "", "estimate the rates from this first part of a trace, a fraction below 1 or seconds")
 	c.Flags().Float64Var(&f.halfLife, "half-life", 0, "of a trace: seconds in which the weight of a request halves in that estimate (0: all count alike)")
-	registerTrace(c.Flags(), &f.trace)
+	f.input.register(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the table as JSON and nothing else to standard output")
 	if err := c.MarkFlagRequired("destinations"); err != nil {
 		panic(err)
@@ -96,14 +96,17 @@ func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
 
 // planRates reads a file of rates, or estimates them from a trace.
 func (a *app) planRates(path string, f *planFlags) (*workload.Rates, error) {
-	switch asked := f.trace; {
-	case f.train == "" && (f.halfLife != 0 || asked != scenarios.Trace{}):
-		return nil, scenarios.Badf("--half-life, --format, --key and --spread-ties are for a trace, wanted --train with them")
+	switch {
+	case f.train == "" && (f.halfLife != 0 || f.input != traceFlags{}):
+		return nil, scenarios.Badf("--half-life, --format, --key and the like are for a trace, wanted --train with them")
 	case f.train == "":
 		return scenarios.ReadRates(path, f.qps)
 	}
-	f.trace.File = path
-	rates, part, err := scenarios.TraceRates(f.trace, f.train, f.halfLife, f.qps)
+	trace, err := f.input.read(path)
+	if err != nil {
+		return nil, err
+	}
+	rates, part, err := scenarios.TraceRates(trace, f.train, f.halfLife, f.qps)
 	if err == nil {
 		a.note("rates of %d keys from the first %.6g s of the trace", len(rates.Names), part.ToS)
 	}

@@ -63,7 +63,7 @@ func (g *gate) envelope(ctx context.Context, base *measured) ([]Axis, error) {
 
 // loadAxis judges p99 and failures at other loads.
 func (g *gate) loadAxis(ctx context.Context, base *measured, _ Point) (*Axis, error) {
-	knee := median(base.knees[0])
+	knee := median(loadsOf(base.knees[0]))
 	m := &measured{}
 	var loads []float64
 	for _, part := range loadParts {

@@ -33,8 +33,8 @@ type Options struct {
 	Note      func(format string, args ...any)
 }
 
-// gate is one shadow replay in the making: a study of two policies, the first of
-// them the baseline.
+// gate is one shadow replay in the making, of a study that Pair has left two
+// policies.
 type gate struct {
 	Options
 	runner *scenarios.Runner
@@ -81,9 +81,6 @@ func interrupted(ctx context.Context, err error) error {
 func newGate(r *scenarios.Runner, o Options) (*gate, error) {
 	s := r.Study
 	g := &gate{Options: o, runner: r, seeds: s.Seeds, slo: s.Measure.SLOs[0]}
-	if len(s.Policies) != 2 {
-		return nil, scenarios.Badf("%s: read %d policies of these names, wanted one candidate and another as the baseline", s.Name, len(s.Policies))
-	}
 	if err := r.CheckLoadVaries(); err != nil {
 		return nil, err
 	}
@@ -96,6 +93,30 @@ func newGate(r *scenarios.Runner, o Options) (*gate, error) {
 		return g, g.splitTrace()
 	}
 	return g, nil
+}
+
+// Pair leaves a study its baseline and its candidate, by label. One that it does
+// not have is the policy of that name with its defaults.
+func Pair(s *scenarios.Study, baseline, candidate string) error {
+	var pair []scenarios.Policy
+	for _, label := range []string{baseline, candidate} {
+		i := slices.IndexFunc(s.Policies, func(p scenarios.Policy) bool { return p.Label == label })
+		switch {
+		case i >= 0:
+			pair = append(pair, s.Policies[i])
+		case policies.Policies[label] != nil:
+			p := scenarios.Policy{Label: label}
+			p.Name, p.Spec = label, policies.Policies[label]()
+			pair = append(pair, p)
+		default:
+			return scenarios.Badf("%s: no policy with the label %s, wanted one of the study or of cacheroute list policies", s.Name, label)
+		}
+	}
+	if baseline == candidate {
+		return scenarios.Badf("--candidate %s: it is the baseline, wanted another policy", candidate)
+	}
+	s.Policies = pair
+	return nil
 }
 
 // fewestSeeds are run of a study that has fewer.
@@ -135,9 +156,9 @@ func (g *gate) label(i int) string { return g.runner.Study.Policies[i].Label }
 
 // measured is what a shadow replay has found.
 type measured struct {
-	knees       [2][]float64 // by replicate, of the baseline and the candidate
-	below, near float64      // loads
-	rates       []float64    // of the plan
+	knees       [2][]knee // by replicate, of the baseline and the candidate
+	below, near float64   // loads
+	rates       []float64 // of the plan
 	cells       []results.Cell
 	profiles    [2]*results.Profile // of the first replicate near the knee
 }
@@ -147,27 +168,29 @@ type measured struct {
 // where the baseline's are sought first; same says that they are its own.
 func (g *gate) measure(ctx context.Context, other *measured, same bool) (*measured, error) {
 	m := &measured{}
-	var start []float64
+	var err error
 	if other != nil {
-		start = other.knees[0][:len(g.seeds)]
+		m.knees[0] = other.knees[0][:len(g.seeds)]
 	}
-	if same {
-		m.knees[0] = start
-	} else if err := g.findKnees(ctx, g.runner.Shadow(g.shadow), 0, start, m); err != nil {
-		return nil, err
+	if !same {
+		if m.knees[0], err = g.findKnees(ctx, g.runner.Shadow(g.shadow), 0, m.knees[0]); err != nil {
+			return nil, err
+		}
 	}
-	typical := median(m.knees[0])
-	if typical == 0 {
-		s := g.runner.Study
+	loads := loadsOf(m.knees[0])
+	typical := median(loads)
+	switch s := g.runner.Study; {
+	case typical == 0:
 		return nil, scenarios.Badf("%s: %s meets p99 <= %g s at no load in most replicates, wanted an objective that it meets (--set 'measure.slo_ttft_p99_s=[...]')", s.Name, g.label(0), g.slo)
+	case unbounded(m.knees[0]):
+		return nil, scenarios.Badf("%s: %s meets p99 <= %g s up to %.3g requests/s, where the ladder ends: too few requests to fill a queue, wanted a longer recording or window, or fewer destinations", s.Name, g.label(0), g.slo, slices.Max(loads))
 	}
 	m.below, m.near = threeDigits(belowKnee*typical), threeDigits(nearKnee*typical)
-	var err error
 	if m.rates, err = g.planRates(m.near); err != nil {
 		return nil, err
 	}
 	shadow := g.planned(m.rates)
-	if err := g.findKnees(ctx, shadow, 1, m.knees[0], m); err != nil {
+	if m.knees[1], err = g.findKnees(ctx, shadow, 1, m.knees[0]); err != nil {
 		return nil, err
 	}
 	return m, g.runPairs(ctx, shadow, []float64{m.below, m.near}, m)

@@ -69,7 +69,11 @@ func newGain(baseline, candidate []float64, better, margin float64) Gain {
 
 // wanted is the number of replicates whose interval would be narrow enough for a
 // win, or for a tie if the mean is below the margin, should mean and spread stay.
+// One replicate has no spread.
 func (g *Gain) wanted(n int, margin float64) int {
+	if n < 2 {
+		return fewestSeeds
+	}
 	reach := float64(g.Mean)
 	if reach < margin {
 		reach = margin - reach
@@ -103,7 +107,7 @@ type Judgement struct {
 func (g *gate) judge(m *measured) Judgement {
 	j := Judgement{
 		P99:      g.latencyGain(m, m.near),
-		Capacity: newGain(m.knees[0], m.knees[1], 1, g.Margin),
+		Capacity: newGain(loadsOf(m.knees[0]), loadsOf(m.knees[1]), 1, g.Margin),
 	}
 	j.FailuresRise = g.failuresRise(m, m.near) || g.failuresRise(m, m.below)
 	win := j.P99.Outcome == Win || j.Capacity.Outcome == Win

@@ -10,74 +10,95 @@ import (
 
 // The ladder on which a knee is sought: rungs a factor apart between the lowest
 // and highest load of the study and, where that does not reach, beyond them, then
-// halvings of the last step down to some 2 %.
+// halvings of the last step down to some 2 %. All policies have the same rungs.
 const (
 	rungRatio    = math.Sqrt2
 	halvings     = 4
-	rungsBeyond  = 20 // a factor of 1,000 above
+	rungsBeyond  = 14 // a factor of 128 above
 	rungsBeneath = 8  // a factor of 16 below, where a window has few requests
 )
 
-// findKnees finds the knee of a policy for each replicate, first where start has
-// it, else on the loads of the study.
-func (g *gate) findKnees(ctx context.Context, shadow *scenarios.Runner, policy int, start []float64, m *measured) error {
-	knees := make([]float64, len(g.seeds))
-	m.knees[policy] = knees
-	loads := g.runner.Study.LoadsQPS
-	return scenarios.Parallel(ctx, g.Workers, len(g.seeds), func(ctx context.Context, i int) (err error) {
-		lowest, highest := slices.Min(loads), slices.Max(loads)
-		if start != nil && start[i] > 0 {
-			lowest, highest = start[i], start[i]
-		}
-		knees[i], err = knee(lowest, highest, func(load float64) (bool, error) {
-			cell, _, err := shadow.Run(ctx, g.cell(policy, load, g.seeds[i]), &scenarios.Tally{}, nil)
-			return cell.Passes(g.slo, g.runner.Study.Measure.MaxFailureRate), err
-		})
-		return err
-	})
+// ladder has rungs from the lowest load of a study, rung 0, to the top, and more
+// on either side.
+type ladder struct {
+	lowest float64
+	top    int
 }
 
-// knee is the highest load that passes: the highest rung, as low loads can fail
-// on cold caches where higher ones pass, refined below the next rung. It is 0 if
-// no rung passes and the highest rung if all do.
-func knee(lowest, highest float64, passes func(load float64) (bool, error)) (float64, error) {
-	rung := func(i int) float64 { return lowest * math.Pow(rungRatio, float64(i)) }
-	top := int(math.Ceil(math.Log(highest/lowest)/math.Log(rungRatio) - 1e-9))
-	passed := top + 1
-	for ok := false; !ok; { // down to the highest rung that passes
-		passed--
-		if passed < -rungsBeneath {
-			return 0, nil
+func newLadder(loads []float64) ladder {
+	lowest := slices.Min(loads)
+	return ladder{lowest, int(math.Ceil(math.Log(slices.Max(loads)/lowest)/math.Log(rungRatio) - 1e-9))}
+}
+
+func (l ladder) load(rung int) float64 { return l.lowest * math.Pow(rungRatio, float64(rung)) }
+
+// knee is the highest load that passes.
+type knee struct {
+	load float64 // 0: none passes
+	rung int     // at or below it
+	most bool    // every load tried passes
+}
+
+// find seeks the knee from a rung on: down to one that passes, as low loads can
+// fail on cold caches where higher ones pass, or up until one fails, then between
+// the two.
+func (l ladder) find(from int, passes func(load float64) (bool, error)) (knee, error) {
+	at := from
+	ok, err := passes(l.load(at))
+	for !ok && err == nil {
+		if at--; at < -rungsBeneath {
+			return knee{rung: from}, nil
 		}
-		var err error
-		if ok, err = passes(rung(passed)); err != nil {
-			return 0, err
+		ok, err = passes(l.load(at))
+	}
+	for climbs := at == from; climbs && err == nil; {
+		if at == l.top+rungsBeyond {
+			return knee{l.load(at), at, true}, nil
+		}
+		if climbs, err = passes(l.load(at + 1)); climbs {
+			at++
 		}
 	}
-	for climbs := passed == top; climbs; { // and up from the top while they pass
-		if passed == top+rungsBeyond {
-			return rung(passed), nil
-		}
-		ok, err := passes(rung(passed + 1))
-		if err != nil {
-			return 0, err
-		}
-		if climbs = ok; ok {
-			passed++
-		}
-	}
-	low, high := rung(passed), rung(passed+1)
-	for range halvings {
+	low, high := l.load(at), l.load(at+1)
+	for i := 0; i < halvings && err == nil; i++ {
 		middle := math.Sqrt(low * high)
-		ok, err := passes(middle)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
+		if ok, err = passes(middle); ok {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	return low, nil
+	return knee{load: low, rung: at}, err
+}
+
+// findKnees finds the knee of a policy for each replicate, from the rungs of
+// other knees on, else from the top.
+func (g *gate) findKnees(ctx context.Context, shadow *scenarios.Runner, policy int, other []knee) ([]knee, error) {
+	knees := make([]knee, len(g.seeds))
+	l := newLadder(g.runner.Study.LoadsQPS)
+	err := scenarios.Parallel(ctx, g.Workers, len(g.seeds), func(ctx context.Context, i int) (err error) {
+		from := l.top
+		if other != nil {
+			from = other[i].rung
+		}
+		knees[i], err = l.find(from, func(load float64) (bool, error) {
+			cell, _, err := shadow.Run(ctx, g.cell(policy, load, g.seeds[i]), &scenarios.Tally{}, nil)
+			return cell.Passes(g.slo, g.runner.Study.Measure.MaxFailureRate), err
+		})
+		return err
+	})
+	return knees, err
+}
+
+func loadsOf(knees []knee) []float64 {
+	loads := make([]float64, len(knees))
+	for i, k := range knees {
+		loads[i] = k.load
+	}
+	return loads
+}
+
+// unbounded reports whether the ladder ended below a knee.
+func unbounded(knees []knee) bool {
+	return slices.ContainsFunc(knees, func(k knee) bool { return k.most })
 }

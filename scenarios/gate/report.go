@@ -116,7 +116,8 @@ func (g *gate) compare(r *Report, m *measured) {
 	for _, p := range m.profiles {
 		r.Loads[1].Worst = append(r.Loads[1].Worst, worst(p))
 	}
-	r.Capacity = Knees{BySeed: m.knees, Change: results.NewPaired(m.knees[0], m.knees[1])}
+	a, b := loadsOf(m.knees[0]), loadsOf(m.knees[1])
+	r.Capacity = Knees{BySeed: [2][]float64{a, b}, Change: results.NewPaired(a, b)}
 }
 
 // worst finds the destination with the highest p99, of equals the busiest.
@@ -170,7 +171,7 @@ func (g *gate) doubts(m *measured) []string {
 	for i := range m.knees {
 		none := 0
 		for _, k := range m.knees[i] {
-			if k == 0 {
+			if k.load == 0 {
 				none++
 			}
 		}
@@ -178,7 +179,10 @@ func (g *gate) doubts(m *measured) []string {
 			all = append(all, fmt.Sprintf("%s meets the objective at no load in %d of %d replicates, which count as 0", g.label(i), none, len(g.seeds)))
 		}
 	}
-	if t := g.runner.Trace(); t != nil {
+	if unbounded(m.knees[1]) {
+		all = append(all, fmt.Sprintf("%s meets the objective at every load tried in some replicates: its capacity is a lower bound", g.label(1)))
+	}
+	if t := g.runner.Trace(); t != nil && strings.Contains(t.Header().KeyRule, "auto") {
 		all = append(all, fmt.Sprintf("the key rule %s was chosen on the whole recording", t.Header().KeyRule))
 	}
 	return all

@@ -1,0 +1,82 @@
+package gate
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestKnee: where all loads up to a limit pass, the knee is within a refined step
+// below it, the same from wherever the search starts.
+func TestKnee(t *testing.T) {
+	l := newLadder([]float64{10, 300, 40})
+	step := math.Pow(rungRatio, 1.0/(1<<halvings))
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.Float64Range(1, 60_000).Draw(t, "limit")
+		from := rapid.IntRange(-rungsBeneath, l.top+rungsBeyond).Draw(t, "from")
+		passes := func(load float64) (bool, error) { return load <= limit, nil }
+		k, err := l.find(from, passes)
+		top, _ := l.find(l.top, passes)
+		lowest, highest := l.load(-rungsBeneath), l.load(l.top+rungsBeyond)
+		switch {
+		case err != nil || k.load != top.load || k.most != top.most:
+			t.Fatalf("%+v from rung %d, %+v from the top (%v)", k, from, top, err)
+		case limit < lowest && k.load != 0, limit >= highest && !(k.most && k.load == highest):
+			t.Fatalf("%+v for a limit of %v outside %v to %v", k, limit, lowest, highest)
+		case limit >= lowest && limit < highest && !(k.load <= limit && limit < k.load*step*(1+1e-9)):
+			t.Fatalf("%+v for a limit of %v", k, limit)
+		}
+	})
+}
+
+// TestKneeAboveColdCaches: the highest load that passes counts, though a lower one
+// fails.
+func TestKneeAboveColdCaches(t *testing.T) {
+	l := newLadder([]float64{10, 80})
+	k, err := l.find(l.top, func(load float64) (bool, error) { return load > 15 && load < 41, nil })
+	if err != nil || k.load < 40 || k.load >= 41 {
+		t.Errorf("%+v, %v, want just below 41", k, err)
+	}
+}
+
+// TestGain has spreads whose intervals are known: over four values with deviations
+// of ±d/2, half the interval is 3.182·d/2·√(4/3)/2 = 0.919 d.
+func TestGain(t *testing.T) {
+	for name, x := range map[string]struct {
+		mean, spread float64 // of the gain
+		want         Outcome
+		more         bool
+	}{
+		"clear and large":           {0.20, 0.1, Win, false},
+		"clear and below margin":    {0.03, 0.01, Tie, false},
+		"nothing":                   {0, 0.01, Tie, false},
+		"identical":                 {0, 0, Tie, false},
+		"clear loss":                {-0.20, 0.1, Loss, false},
+		"large but within interval": {0.20, 0.3, Open, true},
+		"small and wide":            {0.01, 0.1, Open, true},
+		"hopelessly wide":           {0.01, 10, Open, false},
+	} {
+		for _, better := range []float64{1, -1} {
+			base := []float64{100, 100, 100, 100}
+			var other []float64
+			for i, b := range base {
+				deviation := x.spread / 2
+				if i%2 == 0 {
+					deviation = -deviation
+				}
+				other = append(other, b+better*b*(x.mean+deviation))
+			}
+			g := newGain(base, other, better, 0.05)
+			if g.Outcome != x.want || (g.More > 4) != x.more {
+				t.Errorf("%s: %+v, want %s", name, g, x.want)
+			}
+			if half := float64(g.HalfWidth()); math.Abs(half-0.919*x.spread) > 1e-3*x.spread+1e-12 {
+				t.Errorf("%s: half the interval is %v, want %v", name, half, 0.919*x.spread)
+			}
+		}
+	}
+	if g := newGain([]float64{1}, []float64{0.5}, -1, 0.05); g.Outcome != Open || g.More != fewestSeeds {
+		t.Errorf("one replicate: %+v, want an open gain", g)
+	}
+}

@@ -1,0 +1,31 @@
+package workload
+
+import (
+	"math"
+	"testing"
+)
+
+// TestEstimateRates: three requests of key a (at 0, 1 and 3 s), one of b (at 2 s);
+// the window ends before the last.
+func TestEstimateRates(t *testing.T) {
+	tr := &Trace{rows: []traceRow{{at: 0, key: 0}, {at: 1e6, key: 0}, {at: 2e6, key: 1}, {at: 3e6, key: 0}}, hashes: []uint64{1, 2}}
+	for _, x := range []struct {
+		w    RateWindow
+		a, b float64
+	}{
+		{RateWindow{ToS: 3}, 2. / 3, 1. / 3},
+		{RateWindow{FromS: 1, ToS: 2}, 1, 0},
+		// Weights 2^-age: 1/8 + 1/4 and 1/2, over the integral (1 - 1/8)/ln 2.
+		{RateWindow{ToS: 3, HalfLifeS: 1}, 0.375 * math.Ln2 / 0.875, 0.5 * math.Ln2 / 0.875},
+	} {
+		got, err := tr.EstimateRates(x.w)
+		if err != nil || math.Abs(got[0]-x.a) > 1e-12 || math.Abs(got[1]-x.b) > 1e-12 {
+			t.Errorf("%+v: %v, %v, want %v and %v", x.w, got, err, x.a, x.b)
+		}
+	}
+	for _, w := range []RateWindow{{}, {FromS: 2, ToS: 1}, {ToS: 1, HalfLifeS: -1}, {FromS: 5, ToS: 6}, {ToS: math.NaN()}} {
+		if got, err := tr.EstimateRates(w); err == nil {
+			t.Errorf("%+v: %v, want an error", w, got)
+		}
+	}
+}
