@@ -92,7 +92,7 @@ func (a *app) gate(ctx context.Context, name string, f *gateFlags, traceFlags []
 	if err != nil {
 		return err
 	}
-	f.gate.Workers, f.gate.Note = f.workers, a.note
+	f.gate.Workers, f.gate.Version, f.gate.Note = f.workers, build().Version, a.note
 	report, err := gate.Run(ctx, runner, f.gate)
 	if err != nil {
 		return err

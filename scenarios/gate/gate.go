@@ -30,6 +30,7 @@ type Options struct {
 	Windows   int     // of a trace: replicates
 	Envelope  bool    // also find how far the inputs may move
 	Workers   int     // parallel runs; 0: one for each CPU
+	Version   string  // of the program
 	Note      func(format string, args ...any)
 }
 

@@ -15,6 +15,7 @@ import (
 // Report is what a gate found. In its comparisons a is the baseline and b the
 // candidate.
 type Report struct {
+	Version        string               `json:"version"` // of the program
 	Study          string               `json:"study"`
 	Baseline       string               `json:"baseline"`
 	Candidate      string               `json:"candidate"`
@@ -73,7 +74,7 @@ var repeat = []string{"model", "precision", "context length", "batching", "cache
 func (g *gate) report(m *measured) (*Report, error) {
 	s := g.runner.Study
 	r := &Report{
-		Study: s.Name, Baseline: g.label(0), Candidate: g.label(1), SLO: g.slo, MaxFailureRate: s.Measure.MaxFailureRate, Margin: g.Margin,
+		Version: g.Version, Study: s.Name, Baseline: g.label(0), Candidate: g.label(1), SLO: g.slo, MaxFailureRate: s.Measure.MaxFailureRate, Margin: g.Margin,
 		Judgement: g.judge(m), Replicates: g.replicates(), Envelope: []Axis{}, Repeat: repeat,
 	}
 	r.Reasons, r.Settles = r.Judgement.reasons(g, m), r.Judgement.settles(g)
