@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"cacheroute/scenarios"
 	"cacheroute/scenarios/gate"
 )
 
@@ -34,13 +36,14 @@ func runGate(t *testing.T, args ...string) (int, *gate.Report) {
 // one of ten sets of seeds.
 func TestGateRegimes(t *testing.T) {
 	for _, regime := range []struct {
-		name string
-		code int
-		args []string
+		name  string
+		code  int
+		seeds int // of a set
+		args  []string
 	}{
-		{"win", 0, []string{"table-4"}},
-		{"loss", 3, []string{"table-15"}},
-		{"tie", 3, []string{"table-15", "--set", "workload.keys.top=20000", "--set", "policies.cacheroute.slots=1", "--set", "measure.duration_s=45"}},
+		{"win", 0, 5, []string{"table-4", "--set", "fleet.destinations=8", "--set", "workload.whales.count=2", "--set", "workload.whales.traffic_share=0.75", "--loads", "30,120"}},
+		{"loss", 3, 5, []string{"table-15"}},
+		{"tie", 3, 10, []string{"table-15", "--set", "workload.keys.top=20000", "--set", "policies.cacheroute.slots=1", "--set", "measure.duration_s=45"}},
 	} {
 		t.Run(regime.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +53,7 @@ func TestGateRegimes(t *testing.T) {
 			}
 			for set := range sets {
 				var seeds []string
-				for i := range 10 {
+				for i := range regime.seeds {
 					seeds = append(seeds, fmt.Sprint(100*(set+1)+i))
 				}
 				code, r := runGate(t, append(regime.args, "--seeds", strings.Join(seeds, ","))...)
@@ -134,8 +137,8 @@ func TestGateTrace(t *testing.T) {
 	}
 }
 
-// TestGatePlanIsBlind: another evaluated part after the same training window, by
-// keys that never came before, gives the same assignment.
+// TestGatePlanIsBlind: another evaluated part after the same training window, with
+// keys that never came before, gives a plan of the same keys in the same shares.
 func TestGatePlanIsBlind(t *testing.T) {
 	r := recording{keys: 24, requests: 600, shared: 12, own: 1, exponent: 0.5, qps: 8}
 	seen := r.lines(1)
@@ -143,27 +146,21 @@ func TestGatePlanIsBlind(t *testing.T) {
 	for i, line := range other[300:] {
 		other[300+i] = strings.Replace(line, `"hash_ids": [`, `"hash_ids": [77`, 1)
 	}
-	var tables []string
+	var shares []map[string]string
 	for _, lines := range [][]string{seen, other} {
 		out := t.TempDir()
 		runGate(t, append([]string{writeTrace(t, lines), "--train", "30", "--windows", "2", "--out", out}, onFour...)...)
-		table, err := os.ReadFile(filepath.Join(out, "table.json"))
+		table, err := scenarios.ReadRoutingTable(filepath.Join(out, "table.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, assigned, _ := strings.Cut(string(table), `"table"`)
-		var rates struct {
-			Table []struct {
-				Key          string
-				Destinations []int
-			}
+		share := map[string]string{}
+		for _, e := range table.Table {
+			share[e.Key] = fmt.Sprintf("%.9f", e.RateQPS/table.AdmittedRate)
 		}
-		if err := json.Unmarshal(table, &rates); err != nil || assigned == "" {
-			t.Fatalf("table.json: %v", err)
-		}
-		tables = append(tables, fmt.Sprint(rates.Table))
+		shares = append(shares, share)
 	}
-	if tables[0] != tables[1] {
-		t.Errorf("the evaluated part changes the plan:\n%s\n%s", tables[0], tables[1])
+	if len(shares[0]) != 24 || !maps.Equal(shares[0], shares[1]) {
+		t.Errorf("the evaluated part changes the plan:\n%v\n%v", shares[0], shares[1])
 	}
 }
