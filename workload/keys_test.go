@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -282,4 +283,31 @@ func FuzzReadRatesCSV(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestScaledKeys: the selected keys are scaled, all if none are selected, and no
+// further than the population goes. What was given stays as it is.
+func TestScaledKeys(t *testing.T) {
+	for name, x := range map[string]struct {
+		spec KeySpec
+		by   float64
+		want KeySpec // nil: there is none
+	}{
+		"selected":      {&LognormalKeys{Sigma: 1, Count: 100, Top: 20}, 0.5, &LognormalKeys{Sigma: 1, Count: 100, Top: 10}},
+		"too many":      {&LognormalKeys{Sigma: 1, Count: 100, Top: 60}, 2, nil},
+		"all":           {&ZipfKeys{Exponent: 1, Count: 7}, 2, &ZipfKeys{Exponent: 1, Count: 14}},
+		"one":           {&ZipfKeys{Exponent: 1, Count: 7, Top: 1}, 0.5, &ZipfKeys{Exponent: 1, Count: 7, Top: 1}},
+		"file of rates": {&RatesKeys{File: "x"}, 0.5, nil},
+	} {
+		got, ok := ScaledKeys(x.spec, x.by)
+		if ok != (x.want != nil) || ok && !reflect.DeepEqual(got, x.want) {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, ok, x.want)
+		}
+		if ok && got == x.spec {
+			t.Errorf("%s: changed in place", name)
+		}
+	}
+	if got, ok := SkewedKeys(&ZipfKeys{Exponent: 2, Count: 7}, 0.75); !ok || got.(*ZipfKeys).Exponent != 1.5 {
+		t.Errorf("skewed: %+v, %v", got, ok)
+	}
 }

@@ -131,8 +131,8 @@ func TestGateTrace(t *testing.T) {
 		if code != x.code {
 			t.Errorf("%s: exit code %d, want %d: %s", name, code, x.code, strings.Join(r.Reasons, "; "))
 		}
-		if r.Plan.Rates != "estimated" || len(r.Replicates.Parts) != 5 {
-			t.Errorf("%s: rates %s, %d windows, want estimated rates and 5 windows", name, r.Plan.Rates, len(r.Replicates.Parts))
+		if r.Plan.Rates != "estimated" || len(r.Replicates.Parts) != 5 || r.Plan.Covered != 1 {
+			t.Errorf("%s: rates %s, %d windows, %v covered, want estimated rates, 5 windows and all keys", name, r.Plan.Rates, len(r.Replicates.Parts), r.Plan.Covered)
 		}
 	}
 }

@@ -109,8 +109,12 @@ func (r *Report) planWords() string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf("made at %g requests/s and the same at every load: %d of %d keys admitted with %.0f %% of the traffic, planned load at most %.2f times the mean; rates: %s",
-		p.LoadQPS, p.Admitted, p.Keys, 100*p.Share, p.Balance, p.About)
+	traffic := fmt.Sprintf("%.0f %% of the traffic", 100*p.Share)
+	if p.Rates == "estimated" {
+		traffic = fmt.Sprintf("%.0f %% of the traffic that it was made from and %.0f %% of what came", 100*p.Share, 100*p.Covered)
+	}
+	return fmt.Sprintf("made at %g requests/s and the same at every load: %d of %d keys admitted with %s, planned load at most %.2f times the mean; rates: %s",
+		p.LoadQPS, p.Admitted, p.Keys, traffic, p.Balance, p.About)
 }
 
 // Print writes the report for a terminal.

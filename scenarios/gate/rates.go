@@ -66,8 +66,9 @@ type Plan struct {
 	LoadQPS  float64 `json:"load_qps"`
 	Keys     int     `json:"keys"` // with a rate
 	Admitted int     `json:"admitted"`
-	Share    float64 `json:"admitted_share"`
-	Balance  float64 `json:"imbalance"` // planned, largest over mean load
+	Share    float64 `json:"admitted_share"` // of the traffic that was planned
+	Covered  float64 `json:"covered_share"`  // of the measured traffic
+	Balance  float64 `json:"imbalance"`      // planned, largest over mean load
 }
 
 // plan describes the candidate's assignment, nil if it has none; the table has
@@ -83,15 +84,18 @@ func (g *gate) plan(m *measured) (*Plan, *scenarios.RoutingTable, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Plan{Rates: "oracle", LoadQPS: m.near, Admitted: len(t.Admitted), Share: t.AdmittedShare(), Balance: t.Imbalance(),
+	p := &Plan{Rates: "oracle", LoadQPS: m.near, Admitted: len(t.Admitted), Share: t.AdmittedShare(), Covered: t.AdmittedShare(), Balance: t.Imbalance(),
 		About: "the true rates of the workload, which an operator can only estimate"}
 	for _, rate := range m.rates {
 		if rate > 0 {
 			p.Keys++
 		}
 	}
-	if h := g.runner.Trace(); h != nil {
+	if g.runner.Trace() != nil {
 		p.Rates, p.About = "estimated", g.trainWords()
+		if p.Covered, err = g.covered(&t); err != nil {
+			return nil, nil, err
+		}
 	}
 	names := g.runner.KeyNames()
 	if names == nil {
@@ -99,6 +103,23 @@ func (g *gate) plan(m *measured) (*Plan, *scenarios.RoutingTable, error) {
 	}
 	table, err := scenarios.NewRoutingTable(&workload.Rates{Names: names, Rates: m.rates}, in.Destinations, *rule, in.Seed)
 	return p, table, err
+}
+
+// covered is the share of the measured requests of a trace whose keys the table
+// holds.
+func (g *gate) covered(t *policies.Table) (float64, error) {
+	came, err := g.runner.Trace().EstimateRates(workload.RateWindow{FromS: g.shadow.Parts[g.seeds[0]].FromS, ToS: 2 * g.runner.Trace().Header().SpanS})
+	if err != nil {
+		return 0, scenarios.Badf("%v", err)
+	}
+	held, all := 0.0, 0.0
+	for key, rate := range came {
+		all += rate
+		if len(t.Assigned(key)) > 0 {
+			held += rate
+		}
+	}
+	return held / all, nil
 }
 
 // trainWords says what the plan has seen of a trace.
