@@ -43,7 +43,7 @@ func TestGateRegimes(t *testing.T) {
 	}{
 		{"win", 0, 5, []string{"table-4", "--set", "fleet.destinations=8", "--set", "workload.whales.count=2", "--set", "workload.whales.traffic_share=0.75", "--loads", "30,120"}},
 		{"loss", 3, 5, []string{"table-15"}},
-		{"tie", 3, 10, []string{"table-15", "--set", "workload.keys.top=20000", "--set", "policies.cacheroute.slots=1", "--set", "measure.duration_s=45"}},
+		{"tie", 3, 10, []string{"table-15", "--set", "workload.keys.top=20000", "--set", "policies.cacheroute.slots=1", "--set", "measure.slo_ttft_p99_s=[1.5]"}},
 	} {
 		t.Run(regime.name, func(t *testing.T) {
 			t.Parallel()
