@@ -6,10 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
 
@@ -300,7 +300,7 @@ func TestScaledKeys(t *testing.T) {
 		"file of rates": {&RatesKeys{File: "x"}, 0.5, nil},
 	} {
 		got, ok := ScaledKeys(x.spec, x.by)
-		if ok != (x.want != nil) || ok && !reflect.DeepEqual(got, x.want) {
+		if ok != (x.want != nil) || ok && !cmp.Equal(got, x.want) {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, ok, x.want)
 		}
 		if ok && got == x.spec {
