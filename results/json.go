@@ -104,21 +104,26 @@ func (s *Summary) check() error {
 	return nil
 }
 
-// restore tells infinite from undefined, which are both null: a quantile over
-// all requests of a window that has some is infinite.
+// Restore tells infinite from undefined in a cell that was read from JSON, where
+// both are null: a quantile over all requests of a window that has some is
+// infinite.
+func (c *Cell) Restore() {
+	for _, f := range []*Float{&c.TTFTP50, &c.TTFTP90, &c.TTFTP99, &c.E2EP50, &c.E2EP90, &c.E2EP99} {
+		if c.Requests > 0 && !f.Finite() {
+			*f = infinite
+		}
+	}
+	for i := range c.Intervals {
+		if x := &c.Intervals[i]; x.Requests > 0 && !x.TTFTP99.Finite() {
+			x.TTFTP99 = infinite
+		}
+	}
+}
+
+// restore does it for all of a summary.
 func (s *Summary) restore() {
 	for i := range s.Cells {
-		c := &s.Cells[i]
-		for _, f := range []*Float{&c.TTFTP50, &c.TTFTP90, &c.TTFTP99, &c.E2EP50, &c.E2EP90, &c.E2EP99} {
-			if c.Requests > 0 && !f.Finite() {
-				*f = infinite
-			}
-		}
-		for i := range c.Intervals {
-			if x := &c.Intervals[i]; x.Requests > 0 && !x.TTFTP99.Finite() {
-				x.TTFTP99 = infinite
-			}
-		}
+		s.Cells[i].Restore()
 	}
 	for i := range s.Drift {
 		if p99 := &s.Drift[i].TTFTP99.Mean; !p99.Finite() {

@@ -187,7 +187,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if interval, edge := s.interval(); edge > 0 {
 		collector.ByInterval(interval, edge)
 	}
-	if r.profiled(c) {
+	if r.Profiled(c) {
 		collector.ByDestination()
 	}
 	if r.trace != nil && !r.trace.HitsKnown() {
@@ -226,7 +226,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 		cell.Warnings = append(cell.Warnings, planned.Table().Warnings()...)
 	}
 	noteDrift(&cell, policy)
-	if !r.profiled(c) {
+	if !r.Profiled(c) {
 		return cell, nil, nil
 	}
 	profile := collector.Profile(s.Measure.SLOs, out.Totals)

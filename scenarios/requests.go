@@ -43,7 +43,7 @@ func (r *Runner) keyNames() []string {
 
 // joinRequests makes requests.parquet of the requests of all cells.
 func (s *store) joinRequests(version string) error {
-	study, err := s.runner.resolved()
+	study, err := s.runner.Resolved()
 	if err != nil {
 		return err
 	}

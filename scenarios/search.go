@@ -133,9 +133,9 @@ func (r *Runner) search(ctx context.Context, steps rungs, o SearchOptions, cell 
 		return nil
 	}
 	// The first seed of a policy tells the others where to begin.
-	err := deal(ctx, o.Workers, len(s.Policies), func(ctx context.Context, i int) error { return one(ctx, i*seeds) })
+	err := Deal(ctx, o.Workers, len(s.Policies), func(ctx context.Context, i int) error { return one(ctx, i*seeds) })
 	if err == nil && seeds > 1 {
-		err = deal(ctx, o.Workers, len(s.Policies)*(seeds-1), func(ctx context.Context, i int) error { return one(ctx, i/(seeds-1)*seeds+i%(seeds-1)+1) })
+		err = Deal(ctx, o.Workers, len(s.Policies)*(seeds-1), func(ctx context.Context, i int) error { return one(ctx, i/(seeds-1)*seeds+i%(seeds-1)+1) })
 	}
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted; nothing was written")

@@ -87,7 +87,7 @@ func (r *Runner) part(p Part, qps float64) (w results.Window, end clock.Time) {
 // Parallel gives the tasks 0 to n-1 to workers (0: one for each CPU) until all
 // are done, one fails or the context ends.
 func Parallel(ctx context.Context, workers, n int, do func(ctx context.Context, task int) error) error {
-	if err := deal(ctx, workers, n, do); err != nil {
+	if err := Deal(ctx, workers, n, do); err != nil {
 		return err
 	}
 	return ctx.Err()

@@ -85,7 +85,7 @@ func Claim(dir string) (release func(), err error) {
 // openStore makes the folder ready. Results of another study in it are moved
 // aside, never overwritten.
 func (r *Runner) openStore(o SweepOptions) (*store, error) {
-	study, err := r.resolved()
+	study, err := r.Resolved()
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +161,9 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// resolved is the study as study.yaml holds it: with every default, and with
+// Resolved is the study as study.yaml holds it: with every default, and with
 // paths that hold wherever it is read.
-func (r *Runner) resolved() ([]byte, error) {
+func (r *Runner) Resolved() ([]byte, error) {
 	var n yaml.Node
 	if err := n.Encode(r.Study); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (s *store) get(c Cell) (results.Cell, bool) {
 	}
 	cell := one.Cells[0]
 	ok := cell.Policy == c.Policy.Label && cell.LoadQPS == c.LoadQPS && cell.Seed == c.Seed
-	if ok && s.runner.profiled(c) {
+	if ok && s.runner.Profiled(c) {
 		_, err := s.profile(c)
 		ok = err == nil
 	}
@@ -262,9 +262,9 @@ func (s *store) get(c Cell) (results.Cell, bool) {
 	return cell, ok
 }
 
-// profiled says whether the profile of a cell is kept: that of one seed for
+// Profiled says whether the profile of a cell is kept: that of one seed for
 // each policy and load, which bounds the size of what the report reads.
-func (r *Runner) profiled(c Cell) bool { return c.Seed == r.Study.Seeds[0] }
+func (r *Runner) Profiled(c Cell) bool { return c.Seed == r.Study.Seeds[0] }
 
 // profile returns a stored profile, for the objectives of the study. One that
 // was stored for others does not tell what it should.
@@ -295,7 +295,7 @@ func (s *store) profiles() ([]results.CellProfile, error) {
 	var all []results.CellProfile
 	for i := range s.runner.Cells() {
 		c := s.runner.Cell(i)
-		if !s.runner.profiled(c) {
+		if !s.runner.Profiled(c) {
 			continue
 		}
 		p, err := s.profile(c)
@@ -309,11 +309,24 @@ func (s *store) profiles() ([]results.CellProfile, error) {
 
 // Write puts the files of a whole run into the folder.
 func (r *Runner) Write(dir string, b Build, s *results.Summary) error {
+	store, err := r.store(dir, b.Code)
+	if err != nil {
+		return err
+	}
+	profiles, err := store.profiles()
+	if err != nil {
+		return err
+	}
+	return r.write(dir, b, s, profiles)
+}
+
+// write writes them for these cells and profiles.
+func (r *Runner) write(dir string, b Build, s *results.Summary, profiles []results.CellProfile) error {
 	assumptions, err := r.Study.Assumptions()
 	if err != nil {
 		return err
 	}
-	study, err := r.resolved()
+	study, err := r.Resolved()
 	if err != nil {
 		return err
 	}
@@ -322,14 +335,6 @@ func (r *Runner) Write(dir string, b Build, s *results.Summary) error {
 		return err
 	}
 	if err := results.WriteSummary(filepath.Join(dir, summaryFile), s); err != nil {
-		return err
-	}
-	store, err := r.store(dir, b.Code)
-	if err != nil {
-		return err
-	}
-	profiles, err := store.profiles()
-	if err != nil {
 		return err
 	}
 	if err := results.WriteProfiles(filepath.Join(dir, profilesFile), profiles); err != nil {

@@ -88,11 +88,9 @@ type sweep struct {
 
 // announce tells the tally what there is to do.
 func (w *sweep) announce() {
-	m := &w.runner.Study.Measure
 	requests := 0.0
 	for _, i := range w.missing {
-		load := w.runner.Cell(i).LoadQPS
-		requests += w.runner.requests(load, m.span(load))
+		requests += w.runner.Requests(i)
 	}
 	w.tally.Expected.Store(int64(requests))
 	w.tally.Cells.Store(int64(len(w.missing)))
@@ -112,12 +110,12 @@ func (w *sweep) reuse() {
 
 // run runs the missing cells.
 func (w *sweep) run(ctx context.Context, workers int) error {
-	return deal(ctx, workers, len(w.missing), func(ctx context.Context, n int) error { return w.one(ctx, w.missing[n]) })
+	return Deal(ctx, workers, len(w.missing), func(ctx context.Context, n int) error { return w.one(ctx, w.missing[n]) })
 }
 
-// deal gives the tasks 0 to n-1 to workers (0: one for each CPU) until all are
+// Deal gives the tasks 0 to n-1 to workers (0: one for each CPU) until all are
 // done, one fails or the context ends.
-func deal(ctx context.Context, workers, n int, do func(ctx context.Context, task int) error) error {
+func Deal(ctx context.Context, workers, n int, do func(ctx context.Context, task int) error) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -156,7 +154,7 @@ func deal(ctx context.Context, workers, n int, do func(ctx context.Context, task
 // order of Cell, whatever the number of workers (0: one for each CPU).
 func (r *Runner) Simulate(ctx context.Context, workers int) ([]results.Cell, error) {
 	cells := make([]results.Cell, r.Cells())
-	err := deal(ctx, workers, len(cells), func(ctx context.Context, i int) (err error) {
+	err := Deal(ctx, workers, len(cells), func(ctx context.Context, i int) (err error) {
 		cells[i], _, err = r.Run(ctx, r.Cell(i), &Tally{}, nil)
 		return err
 	})

@@ -13,13 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"cacheroute/scenarios"
+	"cacheroute/scenarios/sweep"
 )
 
 // Exit codes.
 const (
 	exitDone   = 0
-	exitFailed = 1 // the run failed or was interrupted
-	exitBad    = 2 // bad usage or input
+	exitFailed = 1  // the run failed or was interrupted
+	exitBad    = 2  // bad usage or input, or a cell of a shard that fails
+	exitRetry  = 75 // a shard may do better at another try (EX_TEMPFAIL of sysexits.h)
 )
 
 // app is one invocation of the program.
@@ -50,9 +52,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "cacheroute: %s\n", strings.TrimRight(line, "\n"))
 	}
+	return a.exitCode(err)
+}
+
+func (a *app) exitCode(err error) int {
 	var bad *scenarios.BadInput
-	if errors.As(err, &bad) || !a.started {
+	var cells *sweep.FailedCells
+	var transient *sweep.Transient
+	switch {
+	case errors.As(err, &bad) || errors.As(err, &cells) || !a.started:
 		return exitBad
+	case errors.As(err, &transient):
+		return exitRetry
 	}
 	return exitFailed
 }
@@ -75,7 +86,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help shows what there is", err, c.CommandPath())
 	})
-	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.traceCommand(), a.reportCommand(), a.compareCommand(), a.capacityCommand(), a.planCommand(), a.gateCommand(), a.qcapCommand(), a.residencyCommand(), a.calibrateCommand(), a.validateCommand(), a.fitCommand(), a.paperCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
+	root.AddCommand(a.initCommand(), a.explainCommand(), a.runCommand(), a.replayCommand(), a.traceCommand(), a.reportCommand(), a.compareCommand(), a.capacityCommand(), a.planCommand(), a.gateCommand(), a.qcapCommand(), a.residencyCommand(), a.calibrateCommand(), a.validateCommand(), a.fitCommand(), a.paperCommand(), a.sweepCommand(), a.listCommand(), a.schemaCommand(), a.versionCommand())
 	return root
 }
 

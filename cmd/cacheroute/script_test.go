@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"cacheroute": main})
+	testscript.Main(m, map[string]func(){"cacheroute": main, "cacheroute-faulty": faulty})
 }
 
 // TestScripts runs the program as a user does: testdata/script/*.txtar.

@@ -26,18 +26,32 @@ func (f *studyFlags) registerPolicies(c *cobra.Command) {
 	c.Flags().StringVar(&f.policies, "policies", "", "run these policies only, as a comma list")
 }
 
+func (f *studyFlags) registerLoads(c *cobra.Command) {
+	c.Flags().StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
+}
+
 // registerRuns registers all but the choice of policies.
 func (f *studyFlags) registerRuns(c *cobra.Command) {
-	c.Flags().StringVar(&f.loads, "loads", "", "offered loads in requests per second, as a comma list")
+	f.registerLoads(c)
 	f.registerSeeds(c)
 }
 
 // registerSeeds registers all but the choice of policies and of loads.
 func (f *studyFlags) registerSeeds(c *cobra.Command) {
-	flags := c.Flags()
-	flags.StringArrayVar(&f.set, "set", nil, "change a field of the study, as `path=value`, such as fleet.destinations=8 (repeatable)")
-	flags.StringVar(&f.seeds, "seeds", "", "seeds, as a comma list")
-	flags.IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
+	f.registerStudy(c)
+	c.Flags().IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
+}
+
+// registerChoice registers the flags that change the study, not how it is run.
+func (f *studyFlags) registerChoice(c *cobra.Command) {
+	f.registerPolicies(c)
+	f.registerLoads(c)
+	f.registerStudy(c)
+}
+
+func (f *studyFlags) registerStudy(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.set, "set", nil, "change a field of the study, as `path=value`, such as fleet.destinations=8 (repeatable)")
+	c.Flags().StringVar(&f.seeds, "seeds", "", "seeds, as a comma list")
 }
 
 // options turns the flags into changes of the study; errors name the flag.
