@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -36,5 +39,41 @@ func killWhenStored(pattern string) {
 			self.Kill()
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestKilledShard: a shard that is killed keeps each result that it has stored,
+// and the next run does none of them again.
+func TestKilledShard(t *testing.T) {
+	dir := t.TempDir()
+	study, plan := filepath.Join(dir, "breaker.yaml"), filepath.Join(dir, "plan")
+	t.Setenv("SWEEP_FAULTS", dir)
+	if err := errors.Join(os.WriteFile(study, []byte(clockBreaker("")), 0o666), os.WriteFile(filepath.Join(dir, "killed-0"), nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "cacheroute-faulty", "sweep", "plan", study, "--out", plan)
+	stored := func() (files, lines int) {
+		segments, err := filepath.Glob(filepath.Join(plan, "segments", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range segments {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += bytes.Count(text, []byte("\n"))
+		}
+		return len(segments), lines
+	}
+	if _, code := command(t, "cacheroute-faulty", "sweep", "run", plan, "--shard", "0/1", "--workers", "1"); code != -1 {
+		t.Fatalf("exit code %d, want that it was killed", code)
+	}
+	if files, lines := stored(); files != 1 || lines >= 499 {
+		t.Fatalf("%d segments with %d results, want one that is not whole", files, lines)
+	}
+	must(t, "cacheroute-faulty", "sweep", "run", plan, "--shard", "0/1", "--workers", "1")
+	if files, lines := stored(); files != 2 || lines != 499 {
+		t.Errorf("%d segments with %d results, want each of 499 once in two", files, lines)
 	}
 }

@@ -39,9 +39,6 @@ func ParseShard(text, only string) (Shard, error) {
 	return s, nil
 }
 
-// has says whether a cell is of the shard.
-func (s Shard) has(cell int) bool { return cell%s.N == s.I }
-
 // meets says whether the shards of two divisions can share a cell.
 func (s Shard) meets(o Shard) bool {
 	d := gcd(s.N, o.N)
