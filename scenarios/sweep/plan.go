@@ -80,7 +80,10 @@ type plannedCell struct {
 // Make writes the plan of the variants into the folder dir. Results that are
 // there are kept, and count where the identity of their cell is still planned.
 func Make(dir, name string, variants []Variant, b scenarios.Build) (*Plan, error) {
-	if err := clear(dir); err != nil {
+	if err := distinct(variants); err != nil {
+		return nil, err
+	}
+	if err := makeReady(dir); err != nil {
 		return nil, err
 	}
 	p := &Plan{Format: format, Study: name, Version: b.Version, Commit: b.Commit, Code: b.Code, Inputs: []results.FileSum{}, dir: dir}
@@ -100,9 +103,21 @@ func Make(dir, name string, variants []Variant, b scenarios.Build) (*Plan, error
 	return p, writeJSON(filepath.Join(dir, planFile), p)
 }
 
-// clear makes the folder ready for a plan; another one in it loses its
+// distinct wants a label for each of several variants that can name a folder.
+func distinct(variants []Variant) error {
+	seen := map[string]bool{}
+	for _, v := range variants {
+		if len(variants) > 1 && (!filepath.IsLocal(v.Label) || seen[filepath.Clean(v.Label)]) {
+			return scenarios.Badf("variant %q: wanted a label of its own that can name a folder", v.Label)
+		}
+		seen[filepath.Clean(v.Label)] = true
+	}
+	return nil
+}
+
+// makeReady makes the folder ready for a plan; another one in it loses its
 // plan.json, so that no half-written plan runs.
-func clear(dir string) error {
+func makeReady(dir string) error {
 	own := filepath.Join(dir, planFile)
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		if _, err := os.Stat(filepath.Join(dir, segmentsFolder)); err != nil {
@@ -178,9 +193,18 @@ next:
 	}
 }
 
-// open reads the study of a variant and what it names.
+// open reads the study of a variant and what it names. A file that was there
+// when it was planned and is not now may come back, so this is no bad input.
 func (p *Plan) open(v *PlanVariant) (*scenarios.Runner, error) {
-	study, err := scenarios.Load(filepath.Join(p.dir, v.File), scenarios.Options{})
+	path := filepath.Join(p.dir, v.File)
+	for _, in := range append([]results.FileSum{{Name: path}}, p.Inputs...) {
+		f, err := os.Open(in.Name)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+	}
+	study, err := scenarios.Load(path, scenarios.Options{})
 	if err != nil {
 		return nil, err
 	}

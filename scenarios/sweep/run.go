@@ -83,7 +83,7 @@ type shard struct {
 	ids     []id
 	out     *segment
 	failed  atomic.Int64
-	error   atomic.Pointer[string] // of one that failed
+	reason  atomic.Pointer[string] // of one that failed
 	// simulate runs a cell; it is the runner's, but for tests.
 	simulate func(context.Context, *scenarios.Runner, scenarios.Cell) (results.Cell, *results.Profile, error)
 }
@@ -130,7 +130,7 @@ func (s *shard) run(ctx context.Context) (err error) {
 	case ctx.Err() != nil:
 		return &Transient{fmt.Errorf("interrupted with %d of %d cells of shard %s run", s.options.Tally.Done.Load(), len(todo), s.options.Shard)}
 	case n > 0:
-		return &FailedCells{N: n, First: *s.error.Load(), Dir: s.plan.dir}
+		return &FailedCells{N: n, First: *s.reason.Load(), Dir: s.plan.dir}
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (s *shard) failuresOf(have *found) {
 }
 
 func (s *shard) note(message string) {
-	s.error.CompareAndSwap(nil, &message)
+	s.reason.CompareAndSwap(nil, &message)
 	s.failed.Add(1)
 }
 

@@ -133,7 +133,7 @@ func (s Submission) Script(p *Plan, shards []int) (string, error) {
 		return "", scenarios.Badf("--memory %s: wanted a number and a unit, such as 4G for Slurm and 4Gi for Kubernetes", j.Memory)
 	}
 	for _, path := range []string{program, plan} {
-		if i := strings.IndexFunc(path, unsafe); i >= 0 {
+		if i := strings.IndexFunc(path, special); i >= 0 {
 			return "", scenarios.Badf("%s: read %q, wanted a path of letters, digits and /._+-=@,: that every shell and engine takes", path, path[i:i+1])
 		}
 	}
@@ -151,8 +151,8 @@ func (s Submission) Script(p *Plan, shards []int) (string, error) {
 
 var memory = regexp.MustCompile(`^[0-9]+[A-Za-z]*$`)
 
-// unsafe tells the characters of a path that some shell or engine changes.
-func unsafe(r rune) bool {
+// special tells the characters of a path that some shell or engine changes.
+func special(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._+-=@,:", r))
 }
 
