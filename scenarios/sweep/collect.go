@@ -74,7 +74,7 @@ func (p *Plan) whole(ids []id, have *found, partial bool) error {
 }
 
 func (p *Plan) collect(v *PlanVariant, ids []id, have *found, o *CollectOptions) error {
-	runner, err := p.open(v)
+	runner, err := p.reopen(v)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *Plan) collect(v *PlanVariant, ids []id, have *found, o *CollectOptions)
 		return err
 	}
 	if runner.Cells() != len(ids) || identity(0) != string(ids[0][:]) {
-		return p.changed(v, runner)
+		return p.changed(v)
 	}
 	cells, profiles, lost, err := read(runner, ids, have)
 	if err != nil {

@@ -193,22 +193,30 @@ next:
 	}
 }
 
-// open reads the study of a variant and what it names. A file that was there
-// when it was planned and is not now may come back, so this is no bad input.
+// open reads the study of a variant and what it names.
 func (p *Plan) open(v *PlanVariant) (*scenarios.Runner, error) {
-	path := filepath.Join(p.dir, v.File)
-	for _, in := range append([]results.FileSum{{Name: path}}, p.Inputs...) {
+	study, err := scenarios.Load(filepath.Join(p.dir, v.File), scenarios.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.Prepare(study, nil)
+}
+
+// reopen opens a variant as it was planned. A file that was there then and is
+// not now may come back, so its absence is no bad input.
+func (p *Plan) reopen(v *PlanVariant) (*scenarios.Runner, error) {
+	for _, in := range append([]results.FileSum{{Name: filepath.Join(p.dir, v.File)}}, p.Inputs...) {
 		f, err := os.Open(in.Name)
 		if err != nil {
 			return nil, err
 		}
 		f.Close()
 	}
-	study, err := scenarios.Load(path, scenarios.Options{})
+	runner, err := p.open(v)
 	if err != nil {
 		return nil, err
 	}
-	return scenarios.Prepare(study, nil)
+	return runner, p.sameInputs(runner)
 }
 
 // Open reads a plan.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -178,7 +179,7 @@ func (s *shard) cells(ctx context.Context, todo []int) error {
 
 // variant runs cells of one variant, whose first cell has the number first.
 func (s *shard) variant(ctx context.Context, v *PlanVariant, first int, todo []int) error {
-	runner, err := s.plan.open(v)
+	runner, err := s.plan.reopen(v)
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (s *shard) variant(ctx context.Context, v *PlanVariant, first int, todo []i
 	}
 	for _, i := range todo {
 		if n := i - first; n >= runner.Cells() || identity(n) != string(s.ids[i][:]) {
-			return s.plan.changed(v, runner)
+			return s.plan.changed(v)
 		}
 		s.options.Tally.Expected.Add(int64(runner.Requests(i - first)))
 	}
@@ -197,8 +198,8 @@ func (s *shard) variant(ctx context.Context, v *PlanVariant, first int, todo []i
 	})
 }
 
-// changed says what a study reads that is not as it was planned.
-func (p *Plan) changed(v *PlanVariant, runner *scenarios.Runner) error {
+// sameInputs refuses files that are not as they were planned.
+func (p *Plan) sameInputs(runner *scenarios.Runner) error {
 	for _, now := range runner.Inputs() {
 		for _, then := range p.Inputs {
 			if now.Name == then.Name && now.SHA256 != then.SHA256 {
@@ -206,7 +207,12 @@ func (p *Plan) changed(v *PlanVariant, runner *scenarios.Runner) error {
 			}
 		}
 	}
-	return scenarios.Badf("%s: not the study that was planned: plan again, the results are kept", v.File)
+	return nil
+}
+
+// changed says that a study is not the one whose cells were planned.
+func (p *Plan) changed(v *PlanVariant) error {
+	return scenarios.Badf("%s: not the study that was planned: plan again, the results are kept", filepath.Join(p.dir, v.File))
 }
 
 // one runs and stores a cell. Its own failure is a result.
