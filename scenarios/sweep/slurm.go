@@ -21,8 +21,8 @@ func slurmValues(j *job) error {
 	for _, m := range slurmLimit.FindAllStringSubmatch(string(text), -1) {
 		limits[m[1]], _ = strconv.Atoi(m[2]) // the pattern is a number
 	}
-	for name, most := range limits {
-		if j.Shards > most {
+	for _, name := range []string{"MaxArraySize", "MaxJobCount"} {
+		if most := limits[name]; j.Shards > most {
 			return scenarios.Badf("--shards %d: wanted at most %d, the cluster's %s", j.Shards, most, name)
 		}
 	}
