@@ -80,6 +80,7 @@ func startSlurm(t *testing.T) (state string) {
 		must(t, "../../tools/slurm/down.sh", state)
 		os.RemoveAll(state)
 	})
+	t.Setenv("SLURM_TEST_PORT", fmt.Sprint(20_000+os.Getpid()%500*20)) // apart from other clusters of this machine
 	t.Setenv("SLURM_CONF", strings.TrimSpace(must(t, "../../tools/slurm/up.sh", state)))
 	return state
 }
