@@ -54,11 +54,11 @@ planned again after a change of the study, only what changed runs again.`,
 		if err != nil {
 			return err
 		}
-		study, err := scenarios.Load(args[0], o)
+		variants, err := scenarios.Expand(args[0], o)
 		if err != nil {
 			return err
 		}
-		p, err := sweep.Make(out, study.Name, []sweep.Variant{{Study: study}}, build())
+		p, err := sweep.Make(out, variants[0].Base(), variants, build())
 		if err != nil {
 			return err
 		}

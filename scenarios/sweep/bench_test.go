@@ -26,7 +26,7 @@ func planned(t testing.TB, dir, text string, b scenarios.Build) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Make(dir, study.Name, []Variant{{Study: study}}, b)
+	p, err := Make(dir, study.Name, []scenarios.Variant{{Study: study}}, b)
 	if err != nil {
 		t.Fatal(err)
 	}

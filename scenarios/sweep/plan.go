@@ -54,17 +54,10 @@ type Plan struct {
 
 // PlanVariant is one study of a plan. Its cells follow those of the one before.
 type PlanVariant struct {
-	Label  string         `json:"label"` // also its folder below that of the results; empty for an only one
-	Values map[string]any `json:"values,omitempty"`
-	File   string         `json:"file"` // the study with every default, below the plan
-	Cells  int            `json:"cells"`
-}
-
-// Variant is a study to plan.
-type Variant struct {
-	Label  string
-	Values map[string]any // what sets it apart from the other variants
-	Study  *scenarios.Study
+	Label  string                `json:"label"` // also its folder below that of the results; empty for an only one
+	Values []scenarios.AxisValue `json:"values,omitempty"`
+	File   string                `json:"file"` // the study with every default, below the plan
+	Cells  int                   `json:"cells"`
 }
 
 // plannedCell is a line of cells.jsonl. The identity comes first and has a fixed
@@ -79,7 +72,7 @@ type plannedCell struct {
 
 // Make writes the plan of the variants into the folder dir. Results that are
 // there are kept, and count where the identity of their cell is still planned.
-func Make(dir, name string, variants []Variant, b scenarios.Build) (*Plan, error) {
+func Make(dir, name string, variants []scenarios.Variant, b scenarios.Build) (*Plan, error) {
 	if err := distinct(variants); err != nil {
 		return nil, err
 	}
@@ -104,7 +97,7 @@ func Make(dir, name string, variants []Variant, b scenarios.Build) (*Plan, error
 }
 
 // distinct wants a label for each of several variants that can name a folder.
-func distinct(variants []Variant) error {
+func distinct(variants []scenarios.Variant) error {
 	seen := map[string]bool{}
 	for _, v := range variants {
 		if len(variants) > 1 && (!filepath.IsLocal(v.Label) || seen[filepath.Clean(v.Label)]) {
@@ -136,7 +129,7 @@ func makeReady(dir string) error {
 }
 
 // add writes one variant: its study, and a line a cell.
-func (p *Plan) add(i int, v Variant, lines io.Writer) error {
+func (p *Plan) add(i int, v scenarios.Variant, lines io.Writer) error {
 	if preset := v.Study.Fleet.Preset; calib.IsFile(preset) {
 		abs, err := filepath.Abs(preset)
 		if err != nil {

@@ -131,7 +131,7 @@ func TestVariants(t *testing.T) {
 		return study
 	}
 	dir, out := t.TempDir(), t.TempDir()
-	variants := []Variant{{Label: "three", Study: parse("destinations: 2", "destinations: 3")}, {Label: "as it was", Study: parse("", "")}}
+	variants := []scenarios.Variant{{Label: "three", Study: parse("destinations: 2", "destinations: 3")}, {Label: "as it was", Study: parse("", "")}}
 	if p, err := Make(dir, "small", variants, scenarios.Build{}); err != nil || p.Cells != 16 {
 		t.Fatalf("plan %+v, %v", p, err)
 	}
