@@ -30,6 +30,7 @@ type Trace struct {
 	nodes  []traceNode
 	prompt []Segment // of all rows
 	hashes []uint64  // by key
+	names  []string  // by key, as the file has them; nil or "": it has none
 	counts []float64 // requests by key
 
 	closed bool

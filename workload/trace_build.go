@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"cacheroute/workload/trace"
 )
@@ -29,11 +30,12 @@ type traceBuilder struct {
 	nodes  []traceNode
 	index  map[uint64]uint32 // node by hash
 	chains []uint64
-	stated bool // some row has a key
+	stated bool              // some row has a key
+	names  map[uint64]string // keys and sessions of the file, by their hashes
 }
 
 func newTraceBuilder(h *trace.Header, opt TraceOptions) *traceBuilder {
-	return &traceBuilder{header: Header{Header: h}, opt: opt, nodes: make([]traceNode, 1), index: map[uint64]uint32{}}
+	return &traceBuilder{header: Header{Header: h}, opt: opt, nodes: make([]traceNode, 1), index: map[uint64]uint32{}, names: map[uint64]string{}}
 }
 
 // add takes a row; its memory stays the caller's.
@@ -49,13 +51,23 @@ func (b *traceBuilder) add(r *trace.Row) error {
 		left -= n
 	}
 	b.stated = b.stated || r.Key != ""
-	b.rows = append(b.rows, builtRow{
+	row := builtRow{
 		traceRow: traceRow{at: r.At, input: r.Input, output: r.Output, leaf: leaf},
 		stated:   trace.KeyRule{Kind: trace.KeyField}.Hash(r, nil),
 		session:  trace.KeyRule{Kind: trace.KeySession}.Hash(r, nil),
 		think:    r.Think, e2e: r.E2E, inSession: r.Session != "", known: r.Known,
-	})
+	}
+	b.name(row.stated, r.Key)
+	b.name(row.session, r.Session)
+	b.rows = append(b.rows, row)
 	return nil
+}
+
+// name remembers what the file calls a key, if it does.
+func (b *traceBuilder) name(hash uint64, name string) {
+	if _, ok := b.names[hash]; !ok && name != "" {
+		b.names[hash] = strings.Clone(name)
+	}
 }
 
 // node is the block of some tokens after a parent, of the given hash.
@@ -101,11 +113,19 @@ func (b *traceBuilder) finish() (*Trace, error) {
 			return nil, err
 		}
 	}
+	for i, hash := range t.hashes {
+		if name, ok := b.names[hash]; ok {
+			if t.names == nil {
+				t.names = make([]string, len(t.hashes))
+			}
+			t.names[i] = name
+		}
+	}
 	t.nodes, t.rows = b.nodes, make([]traceRow, len(b.rows))
 	for i := range b.rows {
 		t.rows[i] = b.rows[i].traceRow
 	}
-	b.index, b.rows = nil, nil
+	b.index, b.rows, b.names = nil, nil, nil
 	if err := t.segment(); err != nil {
 		return nil, fmt.Errorf("%s: %w", h.Path, err)
 	}

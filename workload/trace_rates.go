@@ -42,11 +42,15 @@ func (t *Trace) EstimateRates(w RateWindow) ([]float64, error) {
 	return rates, nil
 }
 
-// KeyNames names the keys: the hash of a key's leading blocks in hexadecimal.
+// KeyNames names the keys: as the file does, else by the hash of a key's leading
+// blocks in hexadecimal.
 func (t *Trace) KeyNames() []string {
 	names := make([]string, len(t.hashes))
+	copy(names, t.names)
 	for i, h := range t.hashes {
-		names[i] = fmt.Sprintf("%016x", h)
+		if names[i] == "" {
+			names[i] = fmt.Sprintf("%016x", h)
+		}
 	}
 	return names
 }

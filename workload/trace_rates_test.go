@@ -2,13 +2,18 @@ package workload
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"cacheroute/workload/trace"
 )
 
 // TestEstimateRates: three requests of key a (at 0, 1 and 3 s), one of b (at 2 s);
 // the window ends before the last.
 func TestEstimateRates(t *testing.T) {
-	tr := &Trace{rows: []traceRow{{at: 0, key: 0}, {at: 1e6, key: 0}, {at: 2e6, key: 1}, {at: 3e6, key: 0}}, hashes: []uint64{1, 2}}
+	tr := &Trace{rows: []traceRow{{at: 0, key: 0}, {at: 1e6, key: 0}, {at: 2e6, key: 1}, {at: 3e6, key: 0}}, hashes: []uint64{1, 2}, header: Header{Header: &trace.Header{Path: "t"}}}
 	for _, x := range []struct {
 		w    RateWindow
 		a, b float64
@@ -26,6 +31,28 @@ func TestEstimateRates(t *testing.T) {
 	for _, w := range []RateWindow{{}, {FromS: 2, ToS: 1}, {ToS: 1, HalfLifeS: -1}, {FromS: 5, ToS: 6}, {ToS: math.NaN()}} {
 		if got, err := tr.EstimateRates(w); err == nil {
 			t.Errorf("%+v: %v, want an error", w, got)
+		}
+	}
+}
+
+// A table of routes is for the keys as their owner writes them.
+func TestKeyNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	text := "arrival_s,key,session,input_tokens,output_tokens\n0,acme,s1,100,5\n1,bo,s2,100,5\n2,acme,s1,100,5\n"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for rule, want := range map[string][]string{"": {"acme", "bo"}, "session": {"s1", "s2"}, "none": {""}} {
+		tr, err := ReadTrace(path, TraceOptions{Options: trace.Options{Key: rule}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tr.KeyNames()
+		if rule == "none" && len(got) == 1 && len(got[0]) == 16 {
+			continue
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("key %q: %q, want %q", rule, got, want)
 		}
 	}
 }
