@@ -32,6 +32,7 @@ type traceBuilder struct {
 	chains []uint64
 	stated bool              // some row has a key
 	names  map[uint64]string // keys and sessions of the file, by their hashes
+	seen   observation
 }
 
 func newTraceBuilder(h *trace.Header, opt TraceOptions) *traceBuilder {
@@ -57,6 +58,7 @@ func (b *traceBuilder) add(r *trace.Row) error {
 		session:  trace.KeyRule{Kind: trace.KeySession}.Hash(r, nil),
 		think:    r.Think, e2e: r.E2E, inSession: r.Session != "", known: r.Known,
 	}
+	b.seen.add(r)
 	b.name(row.stated, r.Key)
 	b.name(row.session, r.Session)
 	b.rows = append(b.rows, row)
@@ -130,6 +132,7 @@ func (b *traceBuilder) finish() (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w", h.Path, err)
 	}
 	t.describe(h)
+	h.Observed = b.seen.result()
 	if !h.PromptsKnown() && b.opt.Prompt == nil {
 		h.IdealHit = math.NaN()
 	}

@@ -27,6 +27,7 @@ type Header struct {
 	IdealHit float64 // IdealHit(16) as a fraction of all prompt tokens; NaN: not known
 	RevisitS float64 // median time from a request of a key to its next; NaN: no key comes twice
 	Closed   bool
+	Observed Observed
 }
 
 // Print writes the header for a reader, a few lines.

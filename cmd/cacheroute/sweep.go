@@ -110,7 +110,8 @@ func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags
 	if f.json {
 		_, err = summary.WriteTo(a.stdout)
 	} else {
-		err = results.PrintLadder(a.stdout, summary, a.style(), summary.PlanDoubts(runner.Rules())...)
+		notes := append(summary.PlanDoubts(runner.Rules()), runner.Observed(summary)...)
+		err = results.PrintLadder(a.stdout, summary, a.style(), notes...)
 	}
 	if err != nil || f.progress == "none" {
 		return err
