@@ -117,8 +117,9 @@ func multiplier(b *bench, e *entry, s source) (Number, string) {
 		if p.Label == s.Policy || s.Over != "best" && p.Label != s.Over {
 			continue
 		}
-		s.Policy = p.Label
-		if n, _ := capacity(b, e, s); n.Mean >= other.Mean {
+		rival := s
+		rival.Policy = p.Label
+		if n, _ := capacity(b, e, rival); n.Mean >= other.Mean {
 			other = n
 		}
 	}

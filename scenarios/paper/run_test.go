@@ -139,7 +139,7 @@ func TestMultiplier(t *testing.T) {
 		{60, 0, results.CensorNone, results.CensorLeft, "inf"},
 		{0, 60, results.CensorLeft, results.CensorNone, "0.00"},
 	} {
-		e := &entry{study: &scenarios.Study{LoadsQPS: []float64{30, 500}, Policies: []scenarios.Policy{{Label: "a"}, {Label: "b"}}}, runner: &scenarios.Runner{}}
+		e := &entry{study: &scenarios.Study{LoadsQPS: []float64{30, 500}, Policies: []scenarios.Policy{{Label: "b"}, {Label: "a"}}}, runner: &scenarios.Runner{}}
 		e.summary.Capacity = []results.CapacityRow{capacity("a", c.own, c.ownCut), capacity("b", c.other, c.otherCut)}
 		b := &bench{byName: map[string]*entry{"s": e}}
 		for _, over := range []string{"b", "best"} {
