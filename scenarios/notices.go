@@ -37,7 +37,10 @@ func (r *Runner) traceDoubts() {
 	for _, text := range h.Notes {
 		add("%s", text)
 	}
-	if 2*h.Figures.Keys > h.RowsKept {
+	switch {
+	case h.Figures.Keys == 1:
+		add("all requests have one key (key rule %s), so a policy by key sends them to the few destinations of that key; see --key", h.KeyRule)
+	case 2*h.Figures.Keys > h.RowsKept:
 		add("%d keys for %d requests (key rule %s): most keys come once, so no policy by key can help; see --key prefix:DEPTH", h.Figures.Keys, h.RowsKept, h.KeyRule)
 	}
 	switch m := r.Study.Workload.Trace.Prompt; {
