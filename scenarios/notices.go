@@ -46,7 +46,9 @@ func (r *Runner) traceDoubts() {
 	switch m := r.Study.Workload.Trace.Prompt; {
 	case !r.trace.HitsKnown():
 		add("it does not say what prompts share, so KV hits are unknown and every prompt is computed whole; workload.trace.prompt (--assume) states what they share")
-	case m != nil && h.Unknown > 0:
+	case m != nil && h.Unknown == 0:
+		add("it says what prompts share, so the stated prompt model (workload.trace.prompt, --assume) is not used")
+	case m != nil:
 		add("hits rest on the assumption that prompts share %v", m)
 	}
 	if text := h.SpeedWords(r.Study.LoadsQPS); text != "" && r.trace.HitsKnown() {

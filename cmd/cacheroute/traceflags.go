@@ -72,10 +72,13 @@ func (f *traceFlags) readAssume() error {
 		return nil
 	}
 	m := &workload.PromptModel{}
+	seen := map[string]bool{}
 	for _, w := range words(f.assume) {
 		name, value, _ := strings.Cut(w, "=")
 		n, err := strconv.Atoi(value)
 		switch {
+		case seen[name]:
+			return scenarios.Badf("--assume %s: %s is given twice", f.assume, name)
 		case name == "template" && err == nil:
 			m.TemplateTokens = n
 		case name == "key" && err == nil:
@@ -85,6 +88,7 @@ func (f *traceFlags) readAssume() error {
 		default:
 			return scenarios.Badf("--assume %s: read %s, wanted template=TOKENS, key=TOKENS or history", f.assume, w)
 		}
+		seen[name] = true
 	}
 	f.trace.Prompt = m
 	if err := m.Check(); err != nil {
