@@ -30,10 +30,11 @@ type Runner struct {
 	// Notices is what the reader of the results should know about the inputs.
 	Notices []string
 
-	load   workload.Workload
-	trace  *workload.Trace // load, if it is one
-	inputs []results.FileSum
-	shadow Shadow
+	load    workload.Workload
+	trace   *workload.Trace // load, if it is one
+	counted *calib.Counters // of the servers that the trace is of; nil: not known
+	inputs  []results.FileSum
+	shadow  Shadow
 }
 
 // Prepare reads and builds what the study names. A study of a trace gets the

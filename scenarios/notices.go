@@ -37,6 +37,9 @@ func (r *Runner) traceDoubts() {
 	for _, text := range h.Notes {
 		add("%s", text)
 	}
+	if text := r.observedWords(); text != "" {
+		add("%s", text)
+	}
 	switch {
 	case h.Figures.Keys == 1:
 		add("all requests have one key (key rule %s), so a policy by key sends them to the few destinations of that key; see --key", h.KeyRule)

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cacheroute/calib"
 	"cacheroute/scenarios"
 )
 
@@ -18,7 +20,7 @@ const (
 func (a *app) replayCommand() *cobra.Command {
 	f := &sweepFlags{}
 	t := &traceFlags{}
-	var speed, preset string
+	var speed, preset, observed string
 	var destinations int
 	c := &cobra.Command{
 		Use:   "replay TRACE",
@@ -40,6 +42,7 @@ what prompts share has unknown hits, unless --assume states a model of them. Wit
 	c.Flags().StringVar(&speed, "speed", "", "replay so many times faster, as a comma list, each a load (default 1)")
 	c.Flags().IntVar(&destinations, "destinations", defaultDestinations, "number of destinations")
 	c.Flags().StringVar(&preset, "preset", defaultPreset, "preset of a destination (cacheroute list presets)")
+	c.Flags().StringVar(&observed, "observed", "", "dump of the servers' /metrics (vLLM, Prometheus text), or EARLIER,LATER, to hold predictions against")
 	c.MarkFlagsMutuallyExclusive("speed", "loads")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
 		trace, err := t.read(args[0])
@@ -62,6 +65,13 @@ what prompts share has unknown hits, unless --assume states a model of them. Wit
 		if err != nil {
 			return err
 		}
+		if observed != "" {
+			counters, err := readCounters(observed)
+			if err != nil {
+				return scenarios.Badf("--observed: %v", err)
+			}
+			runner.Observe(counters)
+		}
 		about := a.stdout
 		if f.json {
 			about = a.stderr
@@ -72,6 +82,20 @@ what prompts share has unknown hits, unless --assume states a model of them. Wit
 		return a.sweep(ctx, runner, f)
 	})
 	return c
+}
+
+// readCounters reads a dump of counters, or the difference of two.
+func readCounters(paths string) (calib.Counters, error) {
+	earlier, later, two := strings.Cut(paths, ",")
+	first, err := calib.ReadCounters(earlier)
+	if err != nil || !two {
+		return first, err
+	}
+	second, err := calib.ReadCounters(later)
+	if err != nil {
+		return second, err
+	}
+	return second.Since(first)
 }
 
 // numbers reads a comma list.

@@ -110,7 +110,7 @@ func (a *app) sweep(ctx context.Context, runner *scenarios.Runner, f *sweepFlags
 	if f.json {
 		_, err = summary.WriteTo(a.stdout)
 	} else {
-		notes := append(summary.PlanDoubts(runner.Rules()), runner.Observed(summary)...)
+		notes := append(summary.PlanDoubts(runner.Rules()), runner.Predicted(summary)...)
 		err = results.PrintLadder(a.stdout, summary, a.style(), notes...)
 	}
 	if err != nil || f.progress == "none" {
