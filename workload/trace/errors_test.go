@@ -59,7 +59,7 @@ func TestMooncakeErrors(t *testing.T) {
 func TestFormatErrors(t *testing.T) {
 	dynamo := examples["dynamo"]
 	for _, c := range []struct{ name, format, text, want string }{
-		{"a date of Nanoflow", "", "TIMESTAMP,ContextTokens,GeneratedTokens\nXXX,5,5\n", "t:2: TIMESTAMP: read \"XXX\", wanted a date and time"},
+		{"a date of Nanoflow", "", "TIMESTAMP,ContextTokens,GeneratedTokens\nnoon,5,5\n", "t:2: TIMESTAMP: read \"noon\", wanted a date and time"},
 		{"a fraction of a token", "", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,5.5,5\n", "t:2: ContextTokens: read \"5.5\""},
 		{"NaN", "", "arrived_at,num_prefill_tokens,num_decode_tokens\nNaN,5,5\n", "t:2: arrived_at: read \"NaN\""},
 		{"a negative time", "", "arrived_at,num_prefill_tokens,num_decode_tokens\n-0.5,5,5\n", "t:2: arrived_at: read \"-0.5\""},
