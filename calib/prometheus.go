@@ -67,6 +67,9 @@ func ReadCounters(path string) (Counters, error) {
 	if err := lines.Err(); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
+	if c.Hit > c.Queried {
+		return c, fmt.Errorf("%s: %v prompt tokens found in the cache of %v that were looked up, wanted at most as many", path, c.Hit, c.Queried)
+	}
 	if found == 0 {
 		return c, fmt.Errorf("%s: no counters of a vLLM server, wanted a dump of /metrics with vllm:prefix_cache_queries_total and the like", path)
 	}
@@ -78,6 +81,9 @@ func (c Counters) Since(earlier Counters) (Counters, error) {
 	d := Counters{c.Queried - earlier.Queried, c.Hit - earlier.Hit, c.TTFTSumS - earlier.TTFTSumS, c.TTFTs - earlier.TTFTs}
 	if min(d.Queried, d.Hit, d.TTFTSumS, d.TTFTs) < 0 {
 		return d, fmt.Errorf("a counter has fallen from the earlier dump to the later: a server has restarted, or the dumps are in the wrong order")
+	}
+	if d.Queried == 0 && d.TTFTs == 0 {
+		return d, fmt.Errorf("nothing was counted between the two dumps, wanted requests")
 	}
 	return d, nil
 }

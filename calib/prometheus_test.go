@@ -33,11 +33,15 @@ func TestCounters(t *testing.T) {
 	if _, err := early.Since(late); err == nil {
 		t.Error("counters that fall were taken")
 	}
+	if _, err := late.Since(late); err == nil {
+		t.Error("two dumps with nothing between them were taken")
+	}
 	if !math.IsNaN(Counters{}.KVHit()) {
 		t.Error("a hit rate of nothing")
 	}
 	for text, want := range map[string]string{
-		"":       "no counters of a vLLM server",
+		"": "no counters of a vLLM server",
+		"vllm:prefix_cache_queries 10\nvllm:prefix_cache_hits 40\n": "40 prompt tokens found in the cache of 10",
 		"up 1\n": "no counters of a vLLM server",
 		"\nvllm:prefix_cache_hits_total{a=\"b\" 3\n": "metrics.txt:2: read a metric without the end of its labels",
 		"vllm:prefix_cache_hits_total NaN\n":         "metrics.txt:1: read \"NaN\", wanted the value of vllm:prefix_cache_hits_total",

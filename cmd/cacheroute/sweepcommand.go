@@ -161,15 +161,68 @@ nor on the number and order of shards.`,
 		if o.Out == "" {
 			o.Out = filepath.Join("results", p.Study)
 		}
+		if inside(o.Out, args[0]) {
+			return scenarios.Badf("--out %s: lies in the plan %s, wanted a folder of its own", o.Out, args[0])
+		}
 		o.Build, o.Note = build(), a.note
+		all := variantsOf(p)
 		o.Each = func(r *scenarios.Runner, s *results.Summary, dir string) error {
 			for _, n := range r.Notices {
 				a.note("%s", n)
 			}
 			a.note("%d cells; results in %s, page %s", len(s.Cells), dir, scenarios.ReportPath(dir))
+			all.next(s)
 			return results.PrintLadder(a.stdout, s, a.style(), s.PlanDoubts(r.Rules())...)
 		}
-		return sweep.Collect(args[0], o)
+		if err := sweep.Collect(args[0], o); err != nil || len(all.Axes) == 0 {
+			return err
+		}
+		return results.WriteVariants(o.Out, &all.Variants)
 	})
 	return c
+}
+
+// inside reports whether a folder is another or lies below it.
+func inside(folder, other string) bool {
+	below, err := relative(other, folder)
+	return err == nil && (below == "." || filepath.IsLocal(below))
+}
+
+// relative is the way from one folder to another, wherever the program runs.
+func relative(from, to string) (string, error) {
+	a, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	b, err := filepath.Abs(to)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(a, b)
+}
+
+// collected puts the variants of a plan side by side as they are collected.
+type collected struct {
+	results.Variants
+	plan *sweep.Plan
+}
+
+func variantsOf(p *sweep.Plan) *collected {
+	var planned []scenarios.Variant
+	for i := range p.Variants {
+		planned = append(planned, scenarios.Variant{Label: p.Variants[i].Label, Values: p.Variants[i].Values})
+	}
+	return &collected{results.Variants{Study: p.Study, Axes: scenarios.Axes(planned)}, p}
+}
+
+// next adds the summary of the next variant.
+func (c *collected) next(s *results.Summary) {
+	v := &c.plan.Variants[len(c.Variants.Variants)]
+	var values []string
+	for _, x := range v.Values {
+		values = append(values, x.Value)
+	}
+	lean := *s
+	lean.Cells = nil // one variant at a time is in memory
+	c.Add(v.Label, values, &lean)
 }
