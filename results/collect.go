@@ -22,7 +22,7 @@ type Collector struct {
 	gaps                 gaps
 	askedPrompt          int64 // tokens of all requests
 	askedOutput          int64
-	prompt               int64 // tokens of admitted requests
+	prompt               int64 // tokens of the requests that hits are of
 	hit                  [workload.SegmentKinds]int64
 	emitted              int64 // tokens of completed requests
 	preemptions          int64
@@ -32,6 +32,7 @@ type Collector struct {
 	drift                *drift         // nil: intervals are not measured
 	apart                *byDestination // nil: destinations are not told apart
 	noHits               bool           // hits mean nothing
+	served               bool           // hits are of first tokens in the window
 
 	unsound      int64 // records that contradict themselves, of the window
 	firstUnsound Record
@@ -71,6 +72,11 @@ func (c *Collector) UntilDrained() { c.untilEnd = true }
 // HitsUnknown leaves all hits undefined: the workload does not say what prompts
 // share.
 func (c *Collector) HitsUnknown() { c.noHits = true }
+
+// HitsServed makes hits those of the requests whose first token falls into the
+// window, whenever they arrived. Counters of engines that are read at its two
+// ends have them like that: what waits in a queue at the end is not in them.
+func (c *Collector) HitsServed() { c.served = true }
 
 // Arrived counts an arrival. Each is to be told once, in order of time.
 func (c *Collector) Arrived(r *workload.Request) {
@@ -112,22 +118,25 @@ func (c *Collector) Add(rec *Record) {
 	if c.apart != nil {
 		c.apart.inFlight[rec.Destination]--
 	}
+	if c.countsHit(rec) {
+		c.prompt += int64(rec.Prompt)
+		for k, n := range rec.Hit {
+			c.hit[k] += int64(n)
+		}
+		if c.apart != nil {
+			c.apart.hits[rec.Destination].add(rec, hit)
+		}
+	}
 	if !c.window.Holds(rec.Arrival) {
 		return
 	}
 	c.lastEnd = max(c.lastEnd, rec.Arrival+rec.E2E)
 	c.status[rec.Status]++
 	c.destination[rec.Destination]++
-	if c.apart != nil {
-		c.apart.add(rec, hit)
+	if c.apart != nil && rec.Status == Completed {
+		c.apart.completed = append(c.apart.completed, rec.Destination)
 	}
 	c.preemptions += int64(rec.Preemptions)
-	if rec.Admitted && !c.noHits {
-		c.prompt += int64(rec.Prompt)
-		for k, n := range rec.Hit {
-			c.hit[k] += int64(n)
-		}
-	}
 	if hit > rec.Prompt {
 		c.contradiction(rec)
 	}
@@ -143,6 +152,17 @@ func (c *Collector) Add(rec *Record) {
 	if rec.Emitted > 1 {
 		c.tpot.add((rec.E2E - rec.Handling - rec.TTFT) / clock.Time(rec.Emitted-1))
 	}
+}
+
+// countsHit reports whether the hits of a request are in those of the window.
+func (c *Collector) countsHit(rec *Record) bool {
+	switch {
+	case !rec.Admitted || c.noHits:
+		return false
+	case c.served:
+		return rec.Emitted > 0 && c.window.Holds(rec.Arrival+rec.TTFT)
+	}
+	return c.window.Holds(rec.Arrival)
 }
 
 func (c *Collector) contradiction(rec *Record) {

@@ -88,6 +88,30 @@ func TestCellByHand(t *testing.T) {
 	}
 }
 
+// A queue of a second between arrival and first token moves the window of what
+// is served by that second.
+func TestHitsServed(t *testing.T) {
+	const s = clock.Second
+	for served, want := range map[bool]Float{false: 150. / 400, true: 90. / 200} {
+		c := NewCollector(Window{10 * s, 20 * s}, 1, 2, 0)
+		c.ByDestination()
+		if served {
+			c.HitsServed()
+		}
+		before, within, at, after := ended(9*s, 1*s, 2*s, 0), ended(12*s, 1*s, 2*s, 1), ended(19*s, 1*s, 2*s, 1), ended(19*s, 3*s, 4*s, 0)
+		before.Hit[workload.Context] = 10 // 40 of 100 tokens; the others 50
+		at.Hit[workload.Context], after.Hit[workload.Template] = 0, 0
+		silent := ended(15*s, 0, 9*s, 0) // the client gave up before its first token
+		silent.Status, silent.Emitted = TimedOut, 0
+		for _, rec := range []Record{before, within, at, after, silent} {
+			tell(c, 0, rec)
+		}
+		if got := c.Cell(FleetTotals{End: 30 * s, Busy: []clock.Time{s, s}}).KVHit; !same(got, want) {
+			t.Errorf("served %v: kv hit %v, want %v", served, got, want)
+		}
+	}
+}
+
 func TestEmptyWindow(t *testing.T) {
 	cell := NewCollector(Window{0, clock.Second}, 3, 2, 5).Cell(FleetTotals{})
 	for i, f := range []Float{cell.TTFTP99, cell.TTFTMean, cell.TPOTP50, cell.KVHit, cell.Imbalance, cell.FailureRate,

@@ -39,16 +39,6 @@ func (c *Collector) Routed(destination int) {
 	}
 }
 
-// add counts a request of the window that has ended.
-func (a *byDestination) add(rec *Record, hit int32) {
-	if rec.Admitted {
-		a.hits[rec.Destination].add(rec, hit)
-	}
-	if rec.Status == Completed {
-		a.completed = append(a.completed, rec.Destination)
-	}
-}
-
 // byDestination is empty unless asked for.
 func (c *Collector) byDestination(f FleetTotals) ByDestination {
 	p := ByDestination{KVHit: []Float{}, TTFTP99: []Float{}, RunBusy: []Float{}, RunMostInFlight: []int64{}}

@@ -185,6 +185,9 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if s.Measure.ByStage {
 		collector.UntilDrained()
 	}
+	if s.Measure.HitsOf == "served" {
+		collector.HitsServed()
+	}
 	if interval, edge := s.interval(); edge > 0 {
 		collector.ByInterval(interval, edge)
 	}

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -197,7 +198,7 @@ func (r *Runner) identity(code string) ([]byte, error) {
 	if err := n.Encode(map[string]any{
 		"code": code, "fleet": r.Study.Fleet, "workload": r.Study.Workload,
 		"warmup_s": m.WarmupS, "duration_s": m.DurationS, "deadline_s": m.DeadlineS, "by_stage": m.ByStage, "edge_s": m.EdgeS,
-		"warmup_qps": m.WarmupQPS, "settle_s": m.SettleS,
+		"warmup_qps": m.WarmupQPS, "settle_s": m.SettleS, "hits_of": cmp.Or(m.HitsOf, "arrived"),
 	}); err != nil {
 		return nil, err
 	}

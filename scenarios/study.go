@@ -104,6 +104,11 @@ type Measure struct {
 	// SettleS is how long nothing arrives between warm-up and measured window, so
 	// that the queues of the one do not burden the other.
 	SettleS float64 `yaml:"settle_s,omitempty" jsonschema:"minimum=0,maximum=1e6"`
+	// HitsOf says which requests the KV hit of a point is of: arrived, those that
+	// arrive in the measured window; served, those whose first token falls into it,
+	// as counters of engines have it that are read at its two ends. They differ
+	// where a queue grows. Hits of single intervals of drift are of arrivals.
+	HitsOf string `yaml:"hits_of,omitempty" jsonschema:"enum=arrived,enum=served,default=arrived"`
 	// DurationS is the length of the measured window; 0, with a trace or by_stage
 	// only: to its end.
 	DurationS float64 `yaml:"duration_s" jsonschema:"minimum=0,maximum=1e6"`
