@@ -203,28 +203,70 @@ func TestScore(t *testing.T) {
 		loads: []float64{30, 60, 80}, hit: []float64{0.5, 0.6}, p99At: []float64{2, 2},
 		p99: [][]float64{{1.5, 1.5}, {2, 2}, {4, 4.8}},
 	}
-	s := target.score(&Row{Policy: "p", KVHit: 0.52, P99: 2.5, Capacity: []float64{60, 0}}, l)
-	// At 3 s the p99 crosses 0.51 of the way from 60 to 80.
-	third := math.Log(1.5) / math.Log(math.Sqrt(4*4.8)/2)
-	for i, want := range []float64{1, -1, third - 0.5, 0} {
+	row := Row{Policy: "p", KVHit: 0.52, P99: 2.5, Capacity: []float64{60, 0}}
+	s, smooth := target.score(&row, l)
+	// At 3 s the p99 crosses so far on the way from 60 to 80, a seed.
+	first, second := math.Log(1.5)/math.Log(2), math.Log(1.5)/math.Log(2.4)
+	soft := (60 + 30*(first-0.5) + 60 + 30*(second-0.5)) / 2 // above the half: towards 80
+	if first > 0.5 {
+		soft += -10 * (first - 0.5) / 2
+	}
+	if second > 0.5 {
+		soft += -10 * (second - 0.5) / 2
+	}
+	for i, want := range []float64{1, -1, 0, 0} {
 		if math.Abs(s.Deviations[i]-want) > 1e-9 {
 			t.Errorf("deviation %d: %v, wanted %v", i, s.Deviations[i], want)
+		}
+	}
+	for i, want := range []float64{1, -1, scenarios.Rung(soft, target.LoadsQPS) - 2, 0} {
+		if math.Abs(smooth[i]-want) > 1e-9 {
+			t.Errorf("smooth deviation %d: %v, wanted %v", i, smooth[i], want)
 		}
 	}
 	if s.Capacity[0] != 60 || s.Capacity[1] != 0 {
 		t.Errorf("capacities %v, wanted 60 and 0", s.Capacity)
 	}
-	if got := target.score(&Row{KVHit: 0.5, P99: 2, Capacity: []float64{30, 30}}, l).Deviations[3]; got > -0.5 {
-		t.Errorf("fails at every load, wanted to pass at 30: deviation %v", got)
+	// An interval of 45 requests/s below and above 75 is a rung and three quarters
+	// below, but no more than the top above.
+	row.KVHitPM, row.Capacity, row.CapacityPM = 0.06, []float64{75, 0}, []float64{45, 0}
+	if s, _ = target.score(&row, l); math.Abs(s.Deviations[0]-0.5) > 1e-9 || math.Abs(s.Deviations[2]+0.75/1.75) > 1e-9 {
+		t.Errorf("within intervals: deviations %v, wanted 0.5 and -0.43", s.Deviations)
+	}
+	if _, smooth = target.score(&Row{KVHit: 0.5, P99: 2, Capacity: []float64{30, 30}}, l); smooth[3] > -0.5 {
+		t.Errorf("fails at every load, wanted to pass at 30: deviation %v", smooth[3])
 	}
 	l.p99[0] = []float64{0.9, 0.9}
-	if got := target.score(&Row{KVHit: 0.5, P99: 2, Capacity: []float64{30, 0}}, l).Deviations[3]; got < 1 {
-		t.Errorf("passes at 30, wanted to fail: deviation %v", got)
+	if _, smooth = target.score(&Row{KVHit: 0.5, P99: 2, Capacity: []float64{30, 0}}, l); smooth[3] < 1 {
+		t.Errorf("passes at 30, wanted to fail: deviation %v", smooth[3])
 	}
-	for qps, want := range map[float64]float64{0: -1, 15: -0.5, 30: 0, 45: 0.5, 80: 2, 900: 2} {
-		if got := target.rung(qps); got != want {
-			t.Errorf("rung of %v: %v, wanted %v", qps, got, want)
+}
+
+// Capacities in the published order with the published lead cost little; each
+// pair that is turned around costs about 1.
+func TestOrder(t *testing.T) {
+	target := &Targets{SLOs: []float64{1}, LoadsQPS: []float64{10, 20, 40, 80, 160}}
+	for _, q := range []float64{10, 20, 80} {
+		target.Rows = append(target.Rows, Row{Capacity: []float64{q}})
+	}
+	// knee crosses the objective half a rung above the load.
+	knee := func(rung float64) *ladder {
+		var l ladder
+		for i, q := range target.LoadsQPS {
+			l.loads = append(l.loads, q)
+			l.p99 = append(l.p99, []float64{math.Exp(float64(i) - rung - 0.5)})
 		}
+		return &l
+	}
+	right := target.order([]*ladder{knee(0), knee(1), knee(3)})
+	if right > 0.1 {
+		t.Errorf("as published: %v, wanted about 0", right)
+	}
+	if got := target.order([]*ladder{knee(1), knee(0), knee(3)}) - right; math.Abs(got-1) > 0.01 {
+		t.Errorf("a pair turned around: %v, wanted 1", got)
+	}
+	if got := target.order([]*ladder{knee(0), knee(2), knee(3)}) - right; got < miss {
+		t.Errorf("half of the lead: %v, wanted a miss", got)
 	}
 }
 
@@ -240,6 +282,7 @@ func TestBadSpecs(t *testing.T) {
 		{"to: 4000", "to: -1", "parameters.0: workload.prompt.template_tokens: from 0 to -1, wanted rising bounds"},
 		{"from: 0.01", "from: 0", "wanted more than 0 on a log scale"},
 		{"kv_hit: 0.5", "kv_hit: 50", "targets: rows.0: wanted policy, kv_hit in (0, 1]"},
+		{"capacity_qps: [20]", "capacity_qps: [20], capacity_pm: [-1]", "targets: rows.0: wanted kv_hit_pm in [0, 1) and no capacity_pm"},
 		{"loads_qps: [10, 20], gen", "loads_qps: [10, 40], gen", "stages.0.loads_qps: without 20"},
 		{"fleet.ttft_overhead_s: 0.8", "fleet.ttft_overhead_s: 8", "starts.0: fleet.ttft_overhead_s: read 8, wanted a number between 0.01 and 1"},
 		{"{workload.prompt.template_tokens: 3000", "{workload.prompt.context_tokens: 3000", "starts.0: at: names a field that is no parameter"},

@@ -74,22 +74,22 @@ func (l *ladder) capacity(slo float64) float64 {
 	return sum / float64(len(l.p99[0]))
 }
 
-// crossing is the load at which the p99 rises beyond an objective for good, by
-// interpolation of its logarithm; 0 if no load passes.
-func (l *ladder) crossing(slo float64) float64 {
+// crossing is the load at which the p99 of a seed rises beyond an objective for
+// good, by interpolation of its logarithm.
+func (l *ladder) crossing(seed int, slo float64) float64 {
 	top := len(l.loads) - 1
 	for i := top; i >= 0; i-- {
-		low := geometric(l.p99[i])
+		low := l.p99[i][seed]
 		if low > slo {
 			continue
 		}
 		if i == top {
 			return l.loads[i] + (l.loads[i]-l.loads[i-1])/2
 		}
-		return l.loads[i] + (l.loads[i+1]-l.loads[i])*math.Log(slo/low)/math.Log(geometric(l.p99[i+1])/low)
+		return l.loads[i] + (l.loads[i+1]-l.loads[i])*math.Log(slo/low)/math.Log(l.p99[i+1][seed]/low)
 	}
 	// Below the ladder: as if the p99 were proportional to the load.
-	return l.loads[0] * slo / geometric(l.p99[0])
+	return l.loads[0] * slo / l.p99[0][seed]
 }
 
 // lowest is the least p99 of all loads.
@@ -123,6 +123,7 @@ func (s *Spec) evaluate(ctx context.Context, u []float64, g *Stage, tally *scena
 	}
 	loss := 0.0
 	var scores []Score
+	var ladders []*ladder
 	for i := range s.Targets.Rows {
 		row := &s.Targets.Rows[i]
 		at := slices.IndexFunc(study.Policies, func(p scenarios.Policy) bool { return p.Label == row.Policy })
@@ -133,9 +134,14 @@ func (s *Spec) evaluate(ctx context.Context, u []float64, g *Stage, tally *scena
 		if err != nil {
 			return 0, nil, err
 		}
-		score := s.Targets.score(row, l)
-		scores = append(scores, score)
-		loss += score.loss()
+		score, smooth := s.Targets.score(row, l)
+		scores, ladders = append(scores, score), append(ladders, l)
+		for _, z := range smooth {
+			loss += cost(z)
+		}
+	}
+	if s.Targets.Order {
+		loss += s.Targets.order(ladders)
 	}
 	return loss, scores, nil
 }

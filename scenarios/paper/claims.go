@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cacheroute/results"
+	"cacheroute/scenarios"
 )
 
 // Claim is a statement of the paper's text beside what the simulation says.
@@ -99,7 +100,7 @@ func (f *findings) rungs(study string, above, below float64) float64 {
 	if ladder == nil {
 		return 0
 	}
-	return rung(above, ladder) - rung(below, ladder)
+	return scenarios.Rung(above, ladder) - scenarios.Rung(below, ladder)
 }
 
 // at heads the evidence that follows.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cacheroute/results"
+	"cacheroute/scenarios"
 )
 
 // Verdict says how much of a number of the paper a simulation gives.
@@ -60,20 +61,7 @@ func notAbove(p, s float64, _ []float64) bool     { return s <= p }
 func equal(p, s float64, _ []float64) bool        { return p == s }
 
 func nearRung(p, s float64, ladder []float64) bool {
-	return math.Abs(rung(s, ladder)-rung(p, ladder)) <= rungsNear+1e-9
-}
-
-// rung is the place of a capacity on a ladder: 0 for none, 1 for the lowest
-// load, between two of them in proportion, as the mean of some seeds can be.
-func rung(qps float64, ladder []float64) float64 {
-	below := 0.0
-	for i, load := range ladder {
-		if qps <= load {
-			return float64(i) + (qps-below)/(load-below)
-		}
-		below = load
-	}
-	return float64(len(ladder)) + (qps-below)/below
+	return math.Abs(scenarios.Rung(s, ladder)-scenarios.Rung(p, ladder)) <= rungsNear+1e-9
 }
 
 // judged is what a verdict is given on.

@@ -71,14 +71,6 @@ func TestByValue(t *testing.T) {
 	}
 }
 
-func TestRung(t *testing.T) {
-	for qps, want := range map[float64]float64{0: 0, 15: 0.5, 30: 1, 60: 2, 70: 2.5, 300: 10, 330: 10.1} {
-		if got := rung(qps, primaryLadder); math.Abs(got-want) > 1e-12 {
-			t.Errorf("rung(%v) = %v, want %v", qps, got, want)
-		}
-	}
-}
-
 // column makes the rivals of a column from pairs of paper and simulated.
 func rivals(t *testing.T, kind string, pairs ...[2]string) (all []*judged) {
 	for i, p := range pairs {
