@@ -53,7 +53,8 @@ func recipes() []recipe {
 			recipe{name: fmt.Sprintf("fp16-%d", k), model: "70B fp16", set: []string{top(k), threeSeeds}, policies: []string{"flat-lb", "sticky", "cacheroute"}})
 	}
 	for _, k := range []int{16, 32, 64, 128, 256, 2000} {
-		all = append(all, recipe{name: fmt.Sprintf("8b-%d", k), model: "8B", set: []string{top(k), ladder8B, threeSeeds}})
+		all = append(all, recipe{name: fmt.Sprintf("8b-%d", k), model: "8B", about: "q_cap is the knee of a single destination (section 3.1)",
+			set: []string{top(k), ladder8B, threeSeeds}, more: (*kit).limitLoad})
 	}
 	all = append(all, whaleRecipes()...)
 	all = append(all, skewRecipes()...)
