@@ -19,8 +19,7 @@ import (
 //go:embed *.yaml
 var shipped embed.FS
 
-// Table1 is the name of a shipped spec: the paper's Table 1. Another is
-// table-1-warm, the same with caches that are warm when a point begins.
+// Table1 is the name of the shipped spec: the paper's Table 1.
 const Table1 = "table-1"
 
 // Spec says what is searched, between which bounds, against which numbers and
@@ -78,7 +77,7 @@ func Load(nameOrPath string) (*Spec, error) {
 	ours := err == nil
 	if !ours {
 		if data, err = os.ReadFile(nameOrPath); err != nil {
-			return nil, scenarios.Badf("%v, wanted a spec of a fit, table-1 or table-1-warm", err)
+			return nil, scenarios.Badf("%v, wanted a spec of a fit or table-1", err)
 		}
 	}
 	if err := scenarios.Decode(nameOrPath, data, s); err != nil {
