@@ -48,7 +48,8 @@ the same requests as the baseline, below and near the baseline's knee, which is 
 
 The verdict is enable if p99 near the knee or capacity improves beyond its 95 % interval,
 neither gets worse and failures do not rise; keep if it loses or ties; else inconclusive,
-with what would settle it. A higher hit rate counts for nothing. The exit code is 0 for
+with what would settle it, as with fewer than 5 replicates or 100 requests in a run. A
+higher hit rate counts for nothing. The exit code is 0 for
 enable, 3 for keep, 4 for inconclusive. docs/gate.md has the rule in full.
 
 A study is planned from its true rates, a trace from those of a training window before

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"cacheroute/scenarios"
 	"cacheroute/workload"
@@ -76,7 +77,10 @@ func (g *gate) loadAxis(ctx context.Context, base *measured, _ Point) (*Axis, er
 	for i, load := range loads {
 		gain := g.latencyGain(m, load)
 		p := Point{Value: fmt.Sprintf("%g (%g of the knee)", load, loadParts[i]), Base: loadParts[i] == nearKnee, P99: &gain}
+		lacks := g.evidence(m, load).lacks()
 		switch {
+		case lacks != nil:
+			p.Verdict, p.Note = Inconclusive, strings.Join(lacks, "; ")
 		case g.failuresRise(m, load) || gain.Outcome == Loss || gain.Outcome == Tie:
 			p.Verdict = Keep
 		case gain.Outcome == Win:
@@ -196,7 +200,7 @@ func (g *gate) point(ctx context.Context, value string, base *measured, same boo
 		return unknown(value, err)
 	}
 	j := g.judge(m)
-	return Point{Value: value, Verdict: j.Verdict, P99: &j.P99, Capacity: &j.Capacity}, nil
+	return Point{Value: value, Verdict: j.Verdict, P99: &j.P99, Capacity: &j.Capacity, Note: strings.Join(j.Evidence.lacks(), "; ")}, nil
 }
 
 // unknown is a point that cannot be judged, such as a baseline without a knee.
@@ -207,6 +211,16 @@ func unknown(value string, err error) (Point, error) {
 		return Point{Value: value, Note: bad.Error()}, nil
 	}
 	return Point{}, err
+}
+
+// Notes say why points have no verdict, or none that decides.
+func (a *Axis) Notes() (all []string) {
+	for _, p := range a.Points {
+		if p.Note != "" {
+			all = append(all, p.Value+": "+p.Note)
+		}
+	}
+	return all
 }
 
 // words says how far the input may move from where it was judged.

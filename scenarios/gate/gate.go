@@ -62,7 +62,11 @@ func Run(ctx context.Context, r *scenarios.Runner, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Envelope {
+	switch {
+	case !o.Envelope:
+	case report.Evidence.lacks() != nil:
+		report.Doubts = append(report.Doubts, "no operating envelope: it takes enough evidence where the inputs do not move")
+	default:
 		o.Note("sweeping the envelope")
 		if report.Envelope, err = g.envelope(ctx, m); err != nil {
 			return nil, interrupted(ctx, err)

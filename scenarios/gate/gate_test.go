@@ -2,9 +2,13 @@ package gate
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"cacheroute/results"
+	"cacheroute/scenarios"
 )
 
 // TestKnee: where all loads up to a limit pass, the knee is within a refined step
@@ -78,5 +82,50 @@ func TestGain(t *testing.T) {
 	}
 	if g := newGain([]float64{1}, []float64{0.5}, -1, 0.05); g.Outcome != Open || g.More != fewestSeeds {
 		t.Errorf("one replicate: %+v, want an open gain", g)
+	}
+}
+
+// TestEvidence: a verdict needs five replicates and 100 requests in every run that
+// it rests on; a knee of 0 has no run.
+func TestEvidence(t *testing.T) {
+	study := &scenarios.Study{Policies: []scenarios.Policy{{Label: "a"}, {Label: "b"}}}
+	study.Measure.DurationS = 10
+	for name, x := range map[string]struct {
+		replicates  int
+		runs, knees int64 // requests
+		load        float64
+		lacks       []string
+		duration    string
+	}{
+		"enough":          {5, 100, 100, 7, nil, ""},
+		"four replicates": {4, 250, 100, 7, []string{"4 of at least 5 replicates"}, ""},
+		"small knee":      {5, 200, 99, 7, []string{"99 of at least 100 requests in the smallest run"}, "13"},
+		"no knee":         {5, 200, 0, 0, nil, ""},
+		"short runs":      {20, 50, 200, 7, []string{"50 of at least 100 requests in the smallest run"}, "25"},
+		"nothing":         {1, 0, 0, 0, []string{"1 of at least 5 replicates", "0 of at least 100 requests in the smallest run"}, "1250"},
+	} {
+		g := &gate{runner: &scenarios.Runner{Study: study}, seeds: make([]uint64, x.replicates)}
+		m := &measured{near: 9}
+		for range g.seeds {
+			m.knees[1] = append(m.knees[1], knee{load: x.load, requests: x.knees})
+			for _, p := range study.Policies {
+				m.cells = append(m.cells, results.Cell{Policy: p.Label, LoadQPS: m.near, Requests: x.runs})
+			}
+		}
+		e := g.evidence(m, m.near)
+		lacks := e.lacks()
+		if len(lacks) != len(x.lacks) {
+			t.Errorf("%s: %q, want %q", name, lacks, x.lacks)
+			continue
+		}
+		for i, want := range x.lacks {
+			if !strings.Contains(lacks[i], want) {
+				t.Errorf("%s: %q, want %q", name, lacks[i], want)
+			}
+		}
+		remedies := strings.Join(g.remedies(e), "; ")
+		if want := "measure.duration_s=" + x.duration; strings.Contains(remedies, "duration_s") != (x.duration != "") || !strings.HasSuffix(remedies, x.duration) {
+			t.Errorf("%s: %q, want %q", name, remedies, want)
+		}
 	}
 }

@@ -99,21 +99,26 @@ type Judgement struct {
 	Capacity Gain    `json:"capacity_gain"` // under the objective
 	// FailuresRise: their interval lies above 0 at one of the loads, or their mean
 	// rises by more than the objective allows in all.
-	FailuresRise bool `json:"failures_rise"`
+	FailuresRise bool     `json:"failures_rise"`
+	Evidence     Evidence `json:"evidence"`
 }
 
 // judge applies the rule of the gate: the plan is enabled if p99 or capacity wins,
-// neither loses and failures do not rise. A higher hit rate counts for nothing.
+// neither loses and failures do not rise. A higher hit rate counts for nothing,
+// and too little evidence for nothing either.
 func (g *gate) judge(m *measured) Judgement {
 	j := Judgement{
 		P99:      g.latencyGain(m, m.near),
 		Capacity: newGain(loadsOf(m.knees[0]), loadsOf(m.knees[1]), 1, g.Margin),
+		Evidence: g.evidence(m, m.below, m.near),
 	}
 	j.FailuresRise = g.failuresRise(m, m.near) || g.failuresRise(m, m.below)
 	win := j.P99.Outcome == Win || j.Capacity.Outcome == Win
 	loss := j.P99.Outcome == Loss || j.Capacity.Outcome == Loss
 	open := j.P99.Outcome == Open || j.Capacity.Outcome == Open
 	switch {
+	case j.Evidence.lacks() != nil:
+		j.Verdict = Inconclusive
 	case j.FailuresRise:
 		j.Verdict = Keep
 	case win && loss:
@@ -161,10 +166,9 @@ func (g *gate) values(m *measured, load float64, figure func(*results.Cell) resu
 // reasons words a judgement.
 func (j *Judgement) reasons(g *gate, m *measured) []string {
 	name := g.label(1)
-	all := []string{
+	all := append(j.Evidence.lacks(),
 		fmt.Sprintf("p99 TTFT at %g requests/s is %s", m.near, j.P99.words("lower", "higher", g.Margin)),
-		fmt.Sprintf("capacity at p99 <= %g s is %s", g.slo, j.Capacity.words("higher", "lower", g.Margin)),
-	}
+		fmt.Sprintf("capacity at p99 <= %g s is %s", g.slo, j.Capacity.words("higher", "lower", g.Margin)))
 	if j.FailuresRise {
 		all = append(all, "failures rise under "+name)
 	} else {
@@ -179,6 +183,9 @@ func (j *Judgement) reasons(g *gate, m *measured) []string {
 
 // words says how a gain is read.
 func (g *Gain) words(better, worse string, margin float64) string {
+	if !g.Mean.Finite() {
+		return "unknown: in a run no request came, or over 1 % failed without a deadline"
+	}
 	word, mean := better, 100*float64(g.Mean)
 	if mean < 0 {
 		word, mean = worse, -mean
@@ -202,6 +209,9 @@ func (g *Gain) words(better, worse string, margin float64) string {
 func (j *Judgement) settles(g *gate) []string {
 	if j.Verdict != Inconclusive {
 		return []string{}
+	}
+	if all := g.remedies(j.Evidence); all != nil {
+		return all
 	}
 	all := []string{}
 	for _, x := range []struct {

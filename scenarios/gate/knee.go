@@ -34,9 +34,10 @@ func (l ladder) load(rung int) float64 { return l.lowest * math.Pow(rungRatio, f
 
 // knee is the highest load that passes.
 type knee struct {
-	load float64 // 0: none passes
-	rung int     // at or below it
-	most bool    // every load tried passes
+	load     float64 // 0: none passes
+	rung     int     // at or below it
+	most     bool    // every load tried passes
+	requests int64   // of the run at the load
 }
 
 // find seeks the knee from a rung on: down to one that passes, as low loads can
@@ -53,7 +54,7 @@ func (l ladder) find(from int, passes func(load float64) (bool, error)) (knee, e
 	}
 	for climbs := at == from; climbs && err == nil; {
 		if at == l.top+rungsBeyond {
-			return knee{l.load(at), at, true}, nil
+			return knee{load: l.load(at), rung: at, most: true}, nil
 		}
 		if climbs, err = passes(l.load(at + 1)); climbs {
 			at++
@@ -81,10 +82,16 @@ func (g *gate) findKnees(ctx context.Context, shadow *scenarios.Runner, policy i
 		if other != nil {
 			from = other[i].rung
 		}
+		var requests int64 // of the last run that passed, which is the knee's
 		knees[i], err = l.find(from, func(load float64) (bool, error) {
 			cell, _, err := shadow.Run(ctx, g.cell(policy, load, g.seeds[i]), &scenarios.Tally{}, nil)
-			return cell.Passes(g.slo, g.runner.Study.Measure.MaxFailureRate), err
+			ok := cell.Passes(g.slo, g.runner.Study.Measure.MaxFailureRate)
+			if ok {
+				requests = cell.Requests
+			}
+			return ok, err
 		})
+		knees[i].requests = requests
 		return err
 	})
 	return knees, err

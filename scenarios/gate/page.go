@@ -17,8 +17,8 @@ var pageTemplate = template.Must(template.New("gate.html").Funcs(template.FuncMa
 type gatePage struct {
 	*Report
 	results.PlainPage
-	Title, Order, PlanWords string
-	Sections                []section
+	Title, Order, PlanWords, Evidence string
+	Sections                          []section
 }
 
 // page writes one page without scripts and without any request to a network.
@@ -27,5 +27,5 @@ func (r *Report) page(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return pageTemplate.Execute(w, &gatePage{r, plain, r.title(), r.order(), r.planWords(), r.sections()})
+	return pageTemplate.Execute(w, &gatePage{r, plain, r.title(), r.order(), r.planWords(), r.Evidence.words(), r.sections()})
 }

@@ -149,6 +149,7 @@ func (r *Report) Print(w io.Writer, st results.Style) error {
 	}
 	fmt.Fprintln(out)
 	say("intervals: ", r.Replicates.About)
+	say("evidence: ", r.Evidence.words())
 	say("plan: ", r.planWords())
 	r.printEnvelope(out, st)
 	for _, text := range r.Sources {
@@ -185,6 +186,9 @@ func (r *Report) printEnvelope(out io.Writer, st results.Style) {
 	for _, a := range r.Envelope {
 		label := a.Name + ": "
 		fmt.Fprintln(out, label+results.Wrap(a.Holds, len(label), "  "))
+		for _, text := range a.Notes() {
+			fmt.Fprintln(out, "  "+results.Wrap(text, 2, "    "))
+		}
 	}
 	fmt.Fprintln(out)
 }

@@ -162,13 +162,6 @@ func (r *Report) sources(g *gate) []string {
 // doubts are what a reader should know before acting on the verdict.
 func (g *gate) doubts(m *measured) []string {
 	all := append([]string{}, g.runner.Notices...)
-	fewest := int64(1 << 62)
-	for i := range m.cells {
-		fewest = min(fewest, m.cells[i].Requests)
-	}
-	if fewest < 100 {
-		all = append(all, fmt.Sprintf("a replicate has %d requests: below 100 its p99 is the maximum", fewest))
-	}
 	for i := range m.knees {
 		none := 0
 		for _, k := range m.knees[i] {
