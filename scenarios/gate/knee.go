@@ -11,6 +11,11 @@ import (
 // The ladder on which a knee is sought: rungs a factor apart between the lowest
 // and highest load of the study and, where that does not reach, beyond them, then
 // halvings of the last step down to some 2 %. All policies have the same rungs.
+//
+// Runner.Capacity is another search: it takes the loads below one that passes to
+// pass and strides over many, within given ends. Here neither holds: a verdict
+// must not miss a knee above loads that fail on cold caches, and nobody has given
+// the ends.
 const (
 	rungRatio    = math.Sqrt2
 	halvings     = 4
