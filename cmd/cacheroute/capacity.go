@@ -53,11 +53,11 @@ and the fewest destinations that take it are sought. Nothing is written.`,
 	f.registerPolicies(c)
 	f.registerSeeds(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		o, err := f.options()
+		o, err := f.options(flags.Changed)
 		if err != nil {
 			return err
 		}
-		if f.fleet != "" || f.load != 0 {
+		if flags.Changed("fleet") || flags.Changed("load") {
 			return a.fleetSize(ctx, args[0], o, f)
 		}
 		return a.capacity(ctx, args[0], o, f)
@@ -65,12 +65,24 @@ and the fewest destinations that take it are sought. Nothing is written.`,
 	return c
 }
 
-// options turns the flags into changes of the study; errors name the flag.
-func (f *capacityFlags) options() (scenarios.Options, error) {
+// options turns the flags into changes of the study; errors name the flag. A load
+// of 0 is one that was not given.
+func (f *capacityFlags) options(given func(flag string) bool) (scenarios.Options, error) {
 	if !knownProgress(f.progress) {
 		return scenarios.Options{}, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
 	}
+	for _, load := range []struct {
+		flag string
+		qps  float64
+	}{{"from", f.from}, {"to", f.to}, {"load", f.load}} {
+		if given(load.flag) && !(load.qps >= 1e-6 && load.qps <= 1e9) {
+			return scenarios.Options{}, scenarios.Badf("--%s %v: wanted between 1e-06 and 1e+09 requests/s", load.flag, load.qps)
+		}
+	}
 	o, err := f.studyFlags.options()
+	if given("slo") && words(f.slo) == nil {
+		return o, scenarios.Badf("--slo %q: no number, wanted a comma list", f.slo)
+	}
 	if f.slo != "" {
 		o.Set = append(o.Set, scenarios.Override{Path: "measure.slo_ttft_p99_s", Value: "[" + f.slo + "]", Source: "--slo " + f.slo})
 	}
