@@ -68,8 +68,8 @@ func ReadRates(path string, total float64) (*workload.Rates, error) {
 
 // scaleRates brings the rates to a total; 0 leaves them.
 func scaleRates(r *workload.Rates, total float64) error {
-	if !(total >= 0 && total <= 1e9) {
-		return Badf("--qps %v: wanted a rate between 0 and 1e+09", total)
+	if !(total == 0 || total >= 1e-6 && total <= 1e9) {
+		return Badf("--qps %v: wanted between 1e-06 and 1e+09 requests/s, or 0", total)
 	}
 	sum := 0.0
 	for _, x := range r.Rates {
@@ -98,6 +98,9 @@ func NewRoutingTable(r *workload.Rates, destinations int, rule policies.CacheRou
 		AdmittedRate: t.AdmittedRate, ColdRate: t.ColdRate, Imbalance: t.Imbalance(),
 		Load: t.Load, KeysPer: t.Slots, Table: make([]RoutingEntry, 0, len(t.Admitted)),
 		Warnings: append([]string{}, t.Warnings()...), Assumptions: append([]string{}, t.Assumptions()...),
+	}
+	if doubt := RateDoubt(r.Requests); doubt != "" {
+		out.Warnings = append(out.Warnings, doubt)
 	}
 	for key, set := range t.All() {
 		out.Table = append(out.Table, RoutingEntry{Key: r.Names[key], RateQPS: r.Rates[key], Destinations: set})

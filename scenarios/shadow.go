@@ -3,7 +3,6 @@ package scenarios
 import (
 	"context"
 	"math"
-	"strconv"
 
 	"cacheroute/results"
 	"cacheroute/sim/clock"
@@ -91,41 +90,4 @@ func Parallel(ctx context.Context, workers, n int, do func(ctx context.Context, 
 		return err
 	}
 	return ctx.Err()
-}
-
-// TrainSpan reads how much of a recording rates are estimated from: a number
-// below 1 is a fraction of its span, another one seconds. Something must be left.
-func TrainSpan(flag string, spanS float64) (float64, error) {
-	x, err := strconv.ParseFloat(flag, 64)
-	if err == nil && x < 1 {
-		x *= spanS
-	}
-	if err != nil || !(x > 0 && x < spanS) {
-		return 0, Badf("--train %s: wanted a fraction below 1, or seconds below the %.6g of the recording", flag, spanS)
-	}
-	return x, nil
-}
-
-// TraceRates estimates key rates from the first part of a trace. A total above 0
-// scales them to it.
-func TraceRates(t Trace, train string, halfLifeS, total float64) (*workload.Rates, Part, error) {
-	read, err := t.read()
-	if err != nil {
-		return nil, Part{}, bad(err)
-	}
-	part := Part{}
-	if part.ToS, err = TrainSpan(train, read.Header().SpanS); err != nil {
-		return nil, part, err
-	}
-	all, err := read.EstimateRates(workload.RateWindow{ToS: part.ToS, HalfLifeS: halfLifeS})
-	if err != nil {
-		return nil, part, bad(err)
-	}
-	r := &workload.Rates{}
-	for i, name := range read.KeyNames() {
-		if all[i] > 0 {
-			r.Names, r.Rates = append(r.Names, name), append(r.Rates, all[i])
-		}
-	}
-	return r, part, scaleRates(r, total)
 }

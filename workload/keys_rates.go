@@ -61,6 +61,8 @@ func (s *RatesKeys) Build() (*Keys, error) {
 type Rates struct {
 	Names []string
 	Rates []float64 // >= 0, at least one above 0
+	// Requests is how many the rates were estimated from; 0: they were given.
+	Requests float64
 
 	seen map[string]int // row of each name
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"iter"
 	"math"
 )
 
@@ -22,24 +23,53 @@ func (t *Trace) EstimateRates(w RateWindow) ([]float64, error) {
 	if !(w.FromS >= 0 && w.ToS > w.FromS) || !(w.HalfLifeS >= 0 && w.HalfLifeS <= math.MaxFloat64) {
 		return nil, fmt.Errorf("window of rates: from %v s to %v s with a half-life of %v s, wanted a span of the recording and at least 0", w.FromS, w.ToS, w.HalfLifeS)
 	}
-	decay, mass := 0.0, w.ToS-w.FromS // mass is the integral of the weight over the window
-	if w.HalfLifeS > 0 {
-		decay = math.Ln2 / w.HalfLifeS
+	mass := w.ToS - w.FromS // the integral of the weight over the window
+	if decay := w.decay(); decay > 0 {
 		mass = -math.Expm1(-decay*mass) / decay
 	}
 	rates, seen := make([]float64, t.Keys()), 0
-	for i := range t.rows {
-		at := float64(t.rows[i].at) / 1e6
-		if at < w.FromS || at >= w.ToS {
-			continue
-		}
+	for key, weight := range t.weights(w) {
 		seen++
-		rates[t.rows[i].key] += math.Exp(-decay*(w.ToS-at)) / mass
+		rates[key] += weight / mass
 	}
 	if seen == 0 {
 		return nil, fmt.Errorf("%s: no request from %v s to %v s, wanted some to estimate rates from", t.header.Path, w.FromS, w.ToS)
 	}
 	return rates, nil
+}
+
+// EffectiveRequests is how many requests that all count alike would tell as much
+// as those of the window do (Kish): their number, or less with a half-life.
+func (t *Trace) EffectiveRequests(w RateWindow) float64 {
+	sum, squares := 0.0, 0.0
+	for _, weight := range t.weights(w) {
+		sum += weight
+		squares += float64(weight * weight)
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / squares
+}
+
+func (w RateWindow) decay() float64 {
+	if w.HalfLifeS == 0 {
+		return 0
+	}
+	return math.Ln2 / w.HalfLifeS
+}
+
+// weights are the keys of the requests in the window, with what each counts.
+func (t *Trace) weights(w RateWindow) iter.Seq2[int32, float64] {
+	decay := w.decay()
+	return func(yield func(int32, float64) bool) {
+		for i := range t.rows {
+			at := float64(t.rows[i].at) / 1e6
+			if at >= w.FromS && at < w.ToS && !yield(t.rows[i].key, math.Exp(-decay*(w.ToS-at))) {
+				return
+			}
+		}
+	}
 }
 
 // KeyNames names the keys: as the file does, else by the hash of a key's leading

@@ -35,6 +35,27 @@ func TestEstimateRates(t *testing.T) {
 	}
 }
 
+// TestEffectiveRequests: requests that count alike are so many; weights of 1/2,
+// 1/4 and 1/8 are (7/8)² over 21/64, and one that outweighs all others is one.
+func TestEffectiveRequests(t *testing.T) {
+	tr := &Trace{rows: []traceRow{{at: 0}, {at: 1e6, key: 1}, {at: 2e6}, {at: 3e6}}}
+	for _, x := range []struct {
+		w    RateWindow
+		want float64
+	}{
+		{RateWindow{ToS: 9}, 4},
+		{RateWindow{FromS: 1, ToS: 3}, 2},
+		{RateWindow{ToS: 3, HalfLifeS: 1}, 49. / 21},
+		{RateWindow{ToS: 3, HalfLifeS: 0.01}, 1},
+		{RateWindow{ToS: 9, HalfLifeS: 1e-300}, 0},
+		{RateWindow{FromS: 5, ToS: 9}, 0},
+	} {
+		if got := tr.EffectiveRequests(x.w); math.Abs(got-x.want) > 1e-9 {
+			t.Errorf("%+v: %v, want %v", x.w, got, x.want)
+		}
+	}
+}
+
 // A table of routes is for the keys as their owner writes them.
 func TestKeyNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")

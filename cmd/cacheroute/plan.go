@@ -106,9 +106,9 @@ func (a *app) planRates(path string, f *planFlags) (*workload.Rates, error) {
 	if err != nil {
 		return nil, err
 	}
-	rates, part, err := scenarios.TraceRates(trace, f.train, f.halfLife, f.qps)
+	rates, to, err := scenarios.TraceRates(trace, f.train, f.halfLife, f.qps)
 	if err == nil {
-		a.note("rates of %d keys from the first %.6g s of the trace", len(rates.Names), part.ToS)
+		a.note("rates of %d keys from the first %.6g s of the trace", len(rates.Names), to)
 	}
 	return rates, err
 }

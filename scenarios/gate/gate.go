@@ -38,10 +38,11 @@ type Options struct {
 // policies.
 type gate struct {
 	Options
-	runner *scenarios.Runner
-	shadow scenarios.Shadow // without the rates of the plan
-	seeds  []uint64         // replicates
-	slo    float64
+	runner  *scenarios.Runner
+	shadow  scenarios.Shadow // without the rates of the plan
+	seeds   []uint64         // replicates
+	slo     float64
+	trained scenarios.Trained // rates of a recording
 	// drift is the sigma of a lognormal step between the rates of the plan and
 	// those that it should have had.
 	drift float64
@@ -138,10 +139,12 @@ func MoreSeeds(s *scenarios.Study) {
 // one for each replicate. Each has its own seed, which draws ties and hashes.
 func (g *gate) splitTrace() error {
 	h := g.runner.Trace().Header()
-	from, err := scenarios.TrainSpan(g.Train, h.SpanS)
+	trained, err := scenarios.Train(g.runner.Trace(), g.Train, g.HalfLifeS)
 	if err != nil {
 		return err
 	}
+	g.trained = *trained
+	from := trained.ToS
 	g.shadow.Parts = map[uint64]scenarios.Part{}
 	first, length := g.runner.Study.Seeds[0], (h.SpanS-from)/float64(g.Windows)
 	g.seeds = nil

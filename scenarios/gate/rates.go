@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"cacheroute/policies"
 	"cacheroute/scenarios"
@@ -14,19 +15,13 @@ import (
 // planRates is what the plan is made of, brought to the load near the knee: the
 // true rates of a study, those of the training window of a trace.
 func (g *gate) planRates(qps float64) ([]float64, error) {
-	rates, err := g.runner.Rates(qps)
-	if t := g.runner.Trace(); t != nil && err == nil {
-		end, spanErr := scenarios.TrainSpan(g.Train, t.Header().SpanS)
-		if spanErr != nil {
-			return nil, spanErr
-		}
-		rates, err = t.EstimateRates(workload.RateWindow{ToS: end, HalfLifeS: g.HalfLifeS})
-		for i := range rates {
-			rates[i] *= qps / t.QPS()
-		}
+	t := g.runner.Trace()
+	if t == nil {
+		return g.runner.Rates(qps)
 	}
-	if err != nil {
-		return nil, scenarios.Badf("%v", err)
+	rates := slices.Clone(g.trained.Rates)
+	for i := range rates {
+		rates[i] *= qps / t.QPS()
 	}
 	return rates, nil
 }
@@ -101,7 +96,7 @@ func (g *gate) plan(m *measured) (*Plan, *scenarios.RoutingTable, error) {
 	if names == nil {
 		return p, nil, nil
 	}
-	table, err := scenarios.NewRoutingTable(&workload.Rates{Names: names, Rates: m.rates}, in.Destinations, *rule, in.Seed)
+	table, err := scenarios.NewRoutingTable(&workload.Rates{Names: names, Rates: m.rates, Requests: g.trained.Requests}, in.Destinations, *rule, in.Seed)
 	return p, table, err
 }
 
@@ -124,8 +119,7 @@ func (g *gate) covered(t *policies.Table) (float64, error) {
 
 // trainWords says what the plan has seen of a trace.
 func (g *gate) trainWords() string {
-	first := g.shadow.Parts[g.seeds[0]]
-	text := fmt.Sprintf("counted in the first %.6g s of the recording", first.FromS)
+	text := fmt.Sprintf("counted in the first %.6g s of the recording", g.trained.ToS)
 	if g.HalfLifeS > 0 {
 		text += fmt.Sprintf(", weights halved every %g s back", g.HalfLifeS)
 	}

@@ -176,6 +176,9 @@ func (g *gate) doubts(m *measured) []string {
 	if unbounded(m.knees[1]) {
 		all = append(all, fmt.Sprintf("%s meets the objective at every load tried in some replicates: its capacity is a lower bound", g.label(1)))
 	}
+	if doubt := scenarios.RateDoubt(g.trained.Requests); doubt != "" {
+		all = append(all, doubt)
+	}
 	if t := g.runner.Trace(); t != nil && strings.Contains(t.Header().KeyRule, "auto") {
 		all = append(all, fmt.Sprintf("the key rule %s was chosen on the whole recording", t.Header().KeyRule))
 	}
