@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -83,7 +84,7 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 		qps = append(qps, k.QPS)
 		censors = append(censors, k.Censor)
 		if fails > 0 {
-			warn("seed %d passes at %s QPS but fails at %s: where low loads are the slowest, their caches were still cold", seed, shortly(k.QPS), shortly(fails))
+			warn("seed %d passes at %s QPS but fails at %s: where low loads are the slowest, their caches were still cold", seed, Shortly(k.QPS), Shortly(fails))
 		}
 		if len(ladder) < rungs {
 			warn("seed %d has run %d of %d loads", seed, len(ladder), rungs)
@@ -127,14 +128,20 @@ func (r *CapacityRow) censorWords(lowest float64) string {
 	}
 	switch r.Censor {
 	case CensorLeft:
-		return fmt.Sprintf("below %s%s: add lower loads", shortly(lowest), every)
+		return fmt.Sprintf("below %s%s: add lower loads", Shortly(lowest), every)
 	case CensorRight:
-		return fmt.Sprintf("above %s%s: add higher loads", shortly(float64(r.QPS.Mean)), every)
+		return fmt.Sprintf("above %s%s: add higher loads", Shortly(float64(r.QPS.Mean)), every)
 	case CensorMixed:
 		return fmt.Sprintf("%d of %d seeds lie outside the ladder of loads: the mean is a lower bound", n-inside, n)
 	}
 	return ""
 }
 
-// shortly prints a load to six digits: a recorded rate has more than anyone reads.
-func shortly(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+// Shortly prints a load or an objective: whole if it is, else to four digits, as a search has them
+// and as nobody reads more of a recorded rate.
+func Shortly(v float64) string {
+	if v == math.Trunc(v) || v >= 1e4 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}

@@ -18,7 +18,7 @@ func (s *Summary) capacityText(policy string, slo float64) string {
 	mean := short(float64(r.QPS.Mean))
 	switch r.Censor {
 	case CensorLeft:
-		return "<" + shortly(s.lowestLoad(policy, r.PerSeed[0].Seed))
+		return "<" + Shortly(s.lowestLoad(policy, r.PerSeed[0].Seed))
 	case CensorRight:
 		return ">" + mean
 	case CensorMixed:
@@ -120,12 +120,12 @@ func (r *CapacityRow) bySeed(unit string) string {
 	var parts []string
 	for _, i := range evenly(len(steps), 4) {
 		n := len(knees) - slices.Index(knees, steps[i])
-		parts = append(parts, fmt.Sprintf("%s in %d of %d", shortly(steps[i]), n, len(r.PerSeed)))
+		parts = append(parts, fmt.Sprintf("%s in %d of %d", Shortly(steps[i]), n, len(r.PerSeed)))
 	}
 	if len(parts) == 0 {
 		return "no load tried"
 	}
-	first := shortly(steps[0]) + " " + unit
+	first := Shortly(steps[0]) + " " + unit
 	switch {
 	case len(r.PerSeed) == 1:
 		return first + " (one seed)"
@@ -151,7 +151,7 @@ func (s *Summary) nearWords(row *CapacityRow, unit string) string {
 	if near == nil { // some seeds fail at every load
 		near = s.rung(row.Policy, slices.Min(s.loadsOf(row.Policy)))
 	}
-	return fmt.Sprintf("near it (%s %s): TTFT p50 %s s, TPOT p50 %s ms, E2E p99 %s s", shortly(near.LoadQPS), unit,
+	return fmt.Sprintf("near it (%s %s): TTFT p50 %s s, TPOT p50 %s ms, E2E p99 %s s", Shortly(near.LoadQPS), unit,
 		seconds(near.TTFTP50.Mean), milliseconds(near.TPOTP50.Mean), seconds(near.E2EP99.Mean))
 }
 

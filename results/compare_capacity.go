@@ -26,7 +26,7 @@ func (p *comparisonPrinter) capacities() {
 				code = green
 			}
 		}
-		line := padRight(pairName(c.PolicyA, c.PolicyB), name) + pad(shortly(c.SLO), 10) + pad(p.knee(c.A, c.CensorA, c.rungsA), 16) +
+		line := padRight(pairName(c.PolicyA, c.PolicyB), name) + pad(Shortly(c.SLO), 10) + pad(p.knee(c.A, c.CensorA, c.rungsA), 16) +
 			pad(p.knee(c.B, c.CensorB, c.rungsB), 16) + p.paint(code, pad(c.text(), 24)) + pad(c.ratio(), 8)
 		fmt.Fprintln(p.w, strings.TrimRight(line, " "))
 	}
@@ -56,7 +56,7 @@ func (c *Comparison) knee(i Interval, censor Censor, r rungs) string {
 		for _, r := range c.Rows {
 			lowest = min(lowest, r.LoadQPS)
 		}
-		return "<" + shortly(lowest)
+		return "<" + Shortly(lowest)
 	case CensorRight:
 		return ">" + mean
 	case CensorMixed:

@@ -72,7 +72,7 @@ func (c *Comparison) WritePage(path string) error {
 		k := &c.Capacity[i]
 		p.Near = p.Near || k.narrow()
 		p.Capacities = append(p.Capacities, compareCapacityLine{
-			Policy: pairName(k.PolicyA, k.PolicyB), SLO: shortly(k.SLO),
+			Policy: pairName(k.PolicyA, k.PolicyB), SLO: Shortly(k.SLO),
 			A: signs(c.knee(k.A, k.CensorA, k.rungsA)), B: signs(c.knee(k.B, k.CensorB, k.rungsB)),
 			Diff: pageChange{typeset(k.text()), k.clear()}, Ratio: k.ratio(),
 		})
@@ -83,7 +83,7 @@ func (c *Comparison) WritePage(path string) error {
 func newCompareTable(rows []ComparedRow) compareTable {
 	t := compareTable{Title: rows[0].title(), Seeds: rows[0].seeds()}
 	for i := range rows {
-		line := compareLine{Load: shortly(rows[i].LoadQPS)}
+		line := compareLine{Load: Shortly(rows[i].LoadQPS)}
 		for _, column := range columns {
 			c := column.change(&rows[i])
 			show := func(f Float) string { return typeset(figure(column.scale*float64(f), column.digits)) }

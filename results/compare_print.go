@@ -135,7 +135,7 @@ func (p *comparisonPrinter) table(rows []ComparedRow) {
 	}
 	fmt.Fprintln(p.w, strings.TrimRight(line, " "))
 	for i := range rows {
-		line := pad(shortly(rows[i].LoadQPS), loadWidth)
+		line := pad(Shortly(rows[i].LoadQPS), loadWidth)
 		for _, column := range columns {
 			c := column.change(&rows[i])
 			line += p.paint(p.verdict(c, column.better), pad(changeText(*c, column.scale, column.digits), column.width))

@@ -97,7 +97,7 @@ func (p *printer) drifts() {
 	line(bold, "policy", "QPS", "from s", "hit", "p99 s", "imbalance", "dip", "sets", "traffic", "counts", "max/mean")
 	for i := range p.Drift {
 		r := &p.Drift[i]
-		cells := []string{r.Policy, shortly(r.LoadQPS), shortly(float64(r.FromS)), percent(r.KVHit.Mean), seconds(r.TTFTP99.Mean),
+		cells := []string{r.Policy, Shortly(r.LoadQPS), Shortly(float64(r.FromS)), percent(r.KVHit.Mean), seconds(r.TTFTP99.Mean),
 			short(float64(r.Imbalance.Mean)), points(r.Dip.Mean), "-", "-", "-", "-"}
 		if x := r.Install; x != nil {
 			cells = append(cells[:7], percent(x.Sets), percent(x.Traffic), percent(x.Counts),

@@ -167,7 +167,7 @@ func (f *FleetSizes) JSON(w io.Writer) error {
 func PrintFleetSizes(w io.Writer, f *FleetSizes, st Style) error {
 	b := bufio.NewWriter(w)
 	text := fmt.Sprintf("%s: destinations for %s QPS, the fewest of %d to %d with p99 TTFT within the objective and at most %s %% failed, mean ± 95 %% interval over %s",
-		f.Study, shortly(f.LoadQPS), f.From, f.To, short(100*f.Sizes[0].MaxFailureRate), plural(len(f.Sizes[0].PerSeed), "seed"))
+		f.Study, Shortly(f.LoadQPS), f.From, f.To, short(100*f.Sizes[0].MaxFailureRate), plural(len(f.Sizes[0].PerSeed), "seed"))
 	for line := range strings.Lines(wrap(text, lineWidth, "")) {
 		fmt.Fprintln(b, st.paint(bold, strings.TrimSuffix(line, "\n")))
 	}
@@ -180,7 +180,7 @@ func PrintFleetSizes(w io.Writer, f *FleetSizes, st Style) error {
 	for _, r := range f.bySLO() {
 		if r.SLO != slo {
 			slo = r.SLO
-			fmt.Fprintf(b, "\n%s\n", st.paint(bold, padRight("policy", name)+pad("p99 <= "+shortly(slo)+" s", kneeWidth)+"   enough are"))
+			fmt.Fprintf(b, "\n%s\n", st.paint(bold, padRight("policy", name)+pad("p99 <= "+Shortly(slo)+" s", kneeWidth)+"   enough are"))
 		}
 		texts = append(texts, r.text())
 		fmt.Fprintf(b, "%s%s   %s\n", padRight(r.Policy, name), pad(r.text(), kneeWidth), r.bySeed())
@@ -228,7 +228,7 @@ func (f *FleetSizes) notes(w io.Writer) {
 				fmt.Fprintln(w)
 			}
 			first = false
-			fmt.Fprintln(w, wrap(fmt.Sprintf("note: %s (%s, p99 <= %s s)", text, r.Policy, shortly(r.SLO)), lineWidth, "      "))
+			fmt.Fprintln(w, wrap(fmt.Sprintf("note: %s (%s, p99 <= %s s)", text, r.Policy, Shortly(r.SLO)), lineWidth, "      "))
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (p *printer) ladder(policies []string) {
 	row("", func(string) (string, string) { return dim, "p99   hit" })
 	for _, load := range p.loads {
 		best := p.lowestP99(load)
-		row(shortly(load), func(policy string) (string, string) {
+		row(Shortly(load), func(policy string) (string, string) {
 			r := p.rung(policy, load)
 			if r == nil {
 				return "", "-"

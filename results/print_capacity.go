@@ -44,7 +44,7 @@ func (p *printer) verdict(slo float64) {
 		fmt.Fprintln(p.w)
 	}
 	for _, row := range best {
-		text := fmt.Sprintf("p99 <= %s s: %s takes %s; %s", shortly(slo), row.Policy, row.bySeed("QPS"), p.nearWords(row, "QPS"))
+		text := fmt.Sprintf("p99 <= %s s: %s takes %s; %s", Shortly(slo), row.Policy, row.bySeed("QPS"), p.nearWords(row, "QPS"))
 		fmt.Fprintln(p.w, wrap(text, lineWidth, ""))
 	}
 }
@@ -53,7 +53,7 @@ func (p *printer) capacityTable(name, times int, slos []float64) {
 	head := padRight("policy", name)
 	best := make([]string, len(slos))
 	for i, slo := range slos {
-		head += pad("p99 <= "+shortly(slo)+" s", kneeWidth) + pad("", times)
+		head += pad("p99 <= "+Shortly(slo)+" s", kneeWidth) + pad("", times)
 		best[i] = p.bestCapacity(slo)
 	}
 	p.line(bold, strings.TrimRight(head, " "))

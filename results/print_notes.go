@@ -40,14 +40,14 @@ func (s *Summary) notes() []*note {
 		r := &s.Capacity[i]
 		for _, text := range r.Warnings {
 			if r.Censor != CensorMixed || text != r.censorWords(0) { // the table marks it
-				b.add(fmt.Sprintf("%s, p99 <= %s s", r.Policy, shortly(r.SLO)), text)
+				b.add(fmt.Sprintf("%s, p99 <= %s s", r.Policy, Shortly(r.SLO)), text)
 			}
 		}
 	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
 		for _, text := range c.Warnings {
-			b.add(fmt.Sprintf("%s, %s QPS, seed %d", c.Policy, shortly(c.LoadQPS), c.Seed), text)
+			b.add(fmt.Sprintf("%s, %s QPS, seed %d", c.Policy, Shortly(c.LoadQPS), c.Seed), text)
 		}
 	}
 	s.compareAsked(b)
@@ -113,7 +113,7 @@ func (s *Summary) compareAsked(b *notebook) {
 			}
 			count++
 			if apart > worst {
-				worst, where = apart, shortly(load)+" QPS"
+				worst, where = apart, Shortly(load)+" QPS"
 				text = fmt.Sprintf("asked for %s %s, came %s", f.name, short(float64(asked)), short(realised))
 			}
 		}

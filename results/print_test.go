@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -110,5 +111,14 @@ func TestPrintLadderKeepsToItsWidth(t *testing.T) {
 	}
 	if n := strings.Count(b.String(), "some-policy-8"); n < 3 {
 		t.Errorf("the last policy is printed %d times:\n%s", n, b.String())
+	}
+}
+
+// TestShortly: loads keep their whole digits, others have four in all.
+func TestShortly(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 30: "30", 123456: "123456", 93.33333333: "93.33", 1234.5678: "1235", 12345.678: "12346", 0.0123456: "0.01235", math.Inf(1): "+Inf"} {
+		if got := Shortly(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
 	}
 }

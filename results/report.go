@@ -151,7 +151,7 @@ func (p *page) fillTables() {
 	p.Names = d.Policies
 	slos := s.slos()
 	for _, slo := range slos {
-		p.SLOs = append(p.SLOs, shortly(slo))
+		p.SLOs = append(p.SLOs, Shortly(slo))
 	}
 	for _, policy := range d.Policies {
 		row := kneesRow{Policy: policy}
@@ -161,7 +161,7 @@ func (p *page) fillTables() {
 		p.Knees = append(p.Knees, row)
 	}
 	for l, load := range d.Loads {
-		line := ladderLine{Load: shortly(float64(load))}
+		line := ladderLine{Load: Shortly(float64(load))}
 		for i := range d.Policies {
 			text := "–"
 			if at := d.Ladder["p99"][i][l]; at != nil {

@@ -59,7 +59,7 @@ func (s *Summary) fewDoubt() string {
 	for i := range s.Cells {
 		if c := &s.Cells[i]; c.Requests < 100 {
 			if few++; first == "" {
-				first = fmt.Sprintf("%s, %s requests/s, seed %d", c.Policy, shortly(c.LoadQPS), c.Seed)
+				first = fmt.Sprintf("%s, %s requests/s, seed %d", c.Policy, Shortly(c.LoadQPS), c.Seed)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Summary) resolution(row *CapacityRow) string {
 	var near []string
 	for i, load := range loads {
 		if tried[i] {
-			near = append(near, shortly(load))
+			near = append(near, Shortly(load))
 		}
 	}
 	return fmt.Sprintf("A capacity is the highest load tried that passes; tried near it: %s requests/s.", strings.Join(near, ", "))

@@ -29,19 +29,19 @@ func (r *Report) verdict() verdict {
 	}
 	slos := s.slos()
 	slo := slos[0]
-	v := verdict{Objective: fmt.Sprintf("p99 TTFT ≤ %s s and at most %s %% of requests failed", shortly(slo), short(100*s.Capacity[0].MaxFailureRate))}
+	v := verdict{Objective: fmt.Sprintf("p99 TTFT ≤ %s s and at most %s %% of requests failed", Shortly(slo), short(100*s.Capacity[0].MaxFailureRate))}
 	if len(slos) > 1 {
 		v.Objective += " (the first that the study lists)"
 	}
 	for _, other := range slos {
 		if other != slo {
-			v.Others = append(v.Others, fmt.Sprintf("p99 TTFT ≤ %s s: %s", shortly(other), s.winner(other)))
+			v.Others = append(v.Others, fmt.Sprintf("p99 TTFT ≤ %s s: %s", Shortly(other), s.winner(other)))
 		}
 	}
 	best := s.best(slo)
 	if len(best) == 0 {
 		low := s.lowestLoad(s.Capacity[0].Policy, s.Capacity[0].PerSeed[0].Seed)
-		v.Headline = fmt.Sprintf("No policy keeps the objective, not even at %s requests/s, the lowest load tried.", shortly(low))
+		v.Headline = fmt.Sprintf("No policy keeps the objective, not even at %s requests/s, the lowest load tried.", Shortly(low))
 		v.Doubts = append(v.Doubts, "The capacity lies below the ladder: add lower loads.")
 	} else {
 		s.fillVerdict(&v, best, slo)
@@ -122,13 +122,13 @@ func (s *Summary) fillVerdict(v *verdict, best []*CapacityRow, slo float64) {
 	if len(best) > 1 {
 		takes = "take"
 	}
-	figure, within := short(float64(row.QPS.Mean)), fmt.Sprintf("requests/s within p99 TTFT ≤ %s\u00a0s", shortly(slo))
+	figure, within := short(float64(row.QPS.Mean)), fmt.Sprintf("requests/s within p99 TTFT ≤ %s\u00a0s", Shortly(slo))
 	v.Figure = figure
 	seeds := s.seedWords(v, best)
 	switch row.Censor {
 	case CensorRight:
 		v.Figure = "> " + figure
-		v.Headline = fmt.Sprintf("%s %s more than %s\u00a0requests/s, the highest load tried, within p99 TTFT ≤ %s\u00a0s.", who, takes, figure, shortly(slo))
+		v.Headline = fmt.Sprintf("%s %s more than %s\u00a0requests/s, the highest load tried, within p99 TTFT ≤ %s\u00a0s.", who, takes, figure, Shortly(slo))
 		v.Doubts = append(v.Doubts, "The capacity lies above the ladder: add higher loads.")
 	case CensorMixed:
 		v.Figure = "≥ " + figure
@@ -174,11 +174,11 @@ func (s *Summary) seedWords(v *verdict, best []*CapacityRow) string {
 		v.Of = fmt.Sprintf("mean of %d seeds", n)
 		return ", the mean of the seeds: " + row.bySeed("requests/s")
 	case n == 1:
-		return fmt.Sprintf(", and less than %s, the next load tried", shortly(next))
+		return fmt.Sprintf(", and less than %s, the next load tried", Shortly(next))
 	case n == 2:
-		return fmt.Sprintf(" in both seeds, and less than %s, the next load tried", shortly(next))
+		return fmt.Sprintf(" in both seeds, and less than %s, the next load tried", Shortly(next))
 	default:
-		return fmt.Sprintf(" in all %d seeds, and less than %s, the next load tried", n, shortly(next))
+		return fmt.Sprintf(" in all %d seeds, and less than %s, the next load tried", n, Shortly(next))
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Summary) intervalWords(row *CapacityRow) []string {
 	case !half.Finite() || row.Censor == CensorRight:
 		return nil
 	case half == 0:
-		return []string{fmt.Sprintf("All seeds at the same rung of the ladder; the next is %s requests/s.", shortly(rungs.next))}
+		return []string{fmt.Sprintf("All seeds at the same rung of the ladder; the next is %s requests/s.", Shortly(rungs.next))}
 	case rungs.hide(row.QPS):
 		return []string{fmt.Sprintf("The %s differ by less than the loads tried: the mean lies between %s and %s requests/s.", n, short(float64(row.QPS.Mean)), short(rungs.next))}
 	default:
@@ -229,7 +229,7 @@ func (s *Summary) compare(v *verdict, row, other *CapacityRow) {
 func (r *Report) perDestination(row *CapacityRow) []string {
 	for _, a := range r.Manifest.Assumptions {
 		if n, ok := a.Value.(float64); ok && a.Parameter == "fleet.destinations" && n > 1 && row.Censor == CensorNone {
-			return []string{fmt.Sprintf("%s requests/s for each of the %s destinations.", short(float64(row.QPS.Mean)/n), shortly(n))}
+			return []string{fmt.Sprintf("%s requests/s for each of the %s destinations.", short(float64(row.QPS.Mean)/n), Shortly(n))}
 		}
 	}
 	return nil

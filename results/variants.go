@@ -199,7 +199,7 @@ func (p *variantPrinter) table(slo float64, policies []string) {
 	for _, policy := range policies {
 		head += pad(policy, variantCell(policy)-1) + " "
 	}
-	fmt.Fprintf(p.w, "\n%s\n%s\n", p.paint(bold, "p99 <= "+shortly(slo)+" s"), p.paint(bold, strings.TrimRight(head, " ")))
+	fmt.Fprintf(p.w, "\n%s\n%s\n", p.paint(bold, "p99 <= "+Shortly(slo)+" s"), p.paint(bold, strings.TrimRight(head, " ")))
 	for _, v := range p.of.Variants {
 		line := ""
 		for i, value := range v.Values {

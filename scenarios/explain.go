@@ -190,7 +190,7 @@ func (e *explainer) measure() {
 		text += "; no client gives up"
 	}
 	e.say("window", "%s", text)
-	e.say("objective", "p99 of the time to first token within %s s, and at most %v %% failed", strings.Join(strings.Split(joined(m.SLOs), ", "), " s, "), 100*m.MaxFailureRate)
+	e.say("objective", "p99 of the time to first token within %s s, and at most %.3g %% failed", strings.Join(strings.Split(joined(m.SLOs), ", "), " s, "), 100*m.MaxFailureRate)
 }
 
 // cost says how much there is to do and what it takes.

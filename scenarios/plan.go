@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"cacheroute/policies"
+	"cacheroute/results"
 	"cacheroute/workload"
 )
 
@@ -203,7 +204,7 @@ func (t *RoutingTable) Print(w io.Writer) error {
 	if total > 0 {
 		share = 100 * t.AdmittedRate / total
 	}
-	fmt.Fprintf(w, "%d keys at %.6g requests/s on %d destinations of %d slots\n", t.Keys, total, t.Destinations, t.Slots)
+	fmt.Fprintf(w, "%d keys at %s requests/s on %d destinations of %d slots\n", t.Keys, results.Shortly(total), t.Destinations, t.Slots)
 	fmt.Fprintf(w, "admitted: %d keys with %.1f %% of the traffic in %d of %d slots, %d of them on more than one destination\n",
 		len(t.Table), share, assignments, t.Destinations*t.Slots, replicated)
 	fmt.Fprintf(w, "load: %.4g requests/s a destination, %.4g at most, imbalance %.3f; up to %d keys a destination\n",

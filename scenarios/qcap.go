@@ -60,18 +60,19 @@ func (r *Runner) SingleDestination(keys int) (*Runner, error) {
 // how it is given to a plan.
 func (r *Runner) PrintQCap(w io.Writer, s *results.Summary, precision float64) error {
 	m := &r.Study.Measure
-	fmt.Fprintf(w, "%s: one destination with %s, sought from %.3g to %.3g requests/s to %.3g %%,\n", s.Study, count(r.load.Keys(), "key"),
-		slices.Min(r.Study.LoadsQPS), slices.Max(r.Study.LoadsQPS), 100*precision)
-	fmt.Fprintf(w, "each for %v s after %s\n\n", m.DurationS, warmupWords(m))
+	fmt.Fprintf(w, "%s: one destination with %s, sought from %s to %s requests/s to %.3g %%,\n", s.Study, count(r.load.Keys(), "key"),
+		results.Shortly(slices.Min(r.Study.LoadsQPS)), results.Shortly(slices.Max(r.Study.LoadsQPS)), 100*precision)
+	fmt.Fprintf(w, "each for %.6g s after %s\n\n", m.DurationS, warmupWords(m))
 	for i := range s.Capacity {
 		row := &s.Capacity[i]
-		fmt.Fprintf(w, "p99 <= %g s: %s\n", row.SLO, s.CapacityWords(row, "requests/s"))
+		fmt.Fprintf(w, "p99 <= %s s: %s\n", results.Shortly(row.SLO), s.CapacityWords(row, "requests/s"))
 		for _, text := range row.Warnings {
 			fmt.Fprintf(w, "note: %s\n", text)
 		}
 	}
 	if first := &s.Capacity[0]; first.Censor == results.CensorNone {
-		fmt.Fprintf(w, "\nq_cap for p99 <= %g s: --set policies.cacheroute.q_cap_qps=%.3g, or plan --q-cap %.3g\n", first.SLO, first.QPS.Mean, first.QPS.Mean)
+		qcap := results.Shortly(digits(float64(first.QPS.Mean), 3))
+		fmt.Fprintf(w, "\nq_cap for p99 <= %s s: --set policies.cacheroute.q_cap_qps=%s, or plan --q-cap %s\n", results.Shortly(first.SLO), qcap, qcap)
 		return nil
 	}
 	_, err := fmt.Fprintf(w, "\nno q_cap: the knee lies outside these loads, wanted other --loads of the fleet\n")

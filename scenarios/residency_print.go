@@ -25,7 +25,7 @@ func (x *Residency) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%-*s %7s %10s %9s %10s %8s %7s %8s %7s\n", name, "policy", "QPS", "KV blocks", "time s", "simulated", "steady", "off", "window", "off")
 	for i := range x.Rows {
 		r := &x.Rows[i]
-		fmt.Fprintf(w, "%-*s %7.5g %10d %9.4g %10s %8s %+7.1f %8s %+7.1f\n", name, r.Policy, r.LoadQPS, r.KVBlocks, r.TimeS,
+		fmt.Fprintf(w, "%-*s %7s %10d %9.4g %10s %8s %+7.1f %8s %+7.1f\n", name, r.Policy, results.Shortly(r.LoadQPS), r.KVBlocks, r.TimeS,
 			hundredths(r.Simulated), hundredths(r.Steady), 100*(r.Steady-r.Simulated), hundredths(r.Window), 100*(r.Window-r.Simulated))
 	}
 	fmt.Fprintf(w, "\nsteady, a cache that has served for ever:   %s\n", x.Steady.words())

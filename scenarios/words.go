@@ -136,7 +136,7 @@ func megabytes(bytes float64) string {
 func warmupWords(m *Measure) string {
 	text := fmt.Sprintf("%v s of warm-up", m.WarmupS)
 	if m.WarmupQPS > 0 {
-		text += fmt.Sprintf(" at %v requests/s", m.WarmupQPS)
+		text += fmt.Sprintf(" at %.4g requests/s", m.WarmupQPS)
 	}
 	if m.SettleS > 0 {
 		text += fmt.Sprintf(", %v s without arrivals", m.SettleS)

@@ -112,7 +112,7 @@ func (a *app) capacity(ctx context.Context, name string, o scenarios.Options, f 
 	if f.json {
 		_, err = summary.WriteTo(a.stdout)
 	} else {
-		fmt.Fprintf(a.stdout, "%s: knees sought from %.6g to %.6g QPS, to %.3g %%\n", study.Name, slices.Min(study.LoadsQPS), slices.Max(study.LoadsQPS), 100*f.precision)
+		fmt.Fprintf(a.stdout, "%s: knees sought from %s to %s QPS, to %.3g %%\n", study.Name, results.Shortly(slices.Min(study.LoadsQPS)), results.Shortly(slices.Max(study.LoadsQPS)), 100*f.precision)
 		err = results.PrintCapacity(a.stdout, summary, a.style(), summary.PlanDoubts(runner.Rules())...)
 	}
 	if err == nil && f.progress != "none" {

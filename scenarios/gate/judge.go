@@ -168,7 +168,7 @@ func (j *Judgement) reasons(g *gate, m *measured) []string {
 	name := g.label(1)
 	all := append(j.Evidence.lacks(),
 		fmt.Sprintf("p99 TTFT at %g requests/s is %s", m.near, j.P99.words("lower", "higher", g.Margin)),
-		fmt.Sprintf("capacity at p99 <= %g s is %s", g.slo, j.Capacity.words("higher", "lower", g.Margin)))
+		fmt.Sprintf("capacity at p99 <= %s s is %s", results.Shortly(g.slo), j.Capacity.words("higher", "lower", g.Margin)))
 	if j.FailuresRise {
 		all = append(all, "failures rise under "+name)
 	} else {
@@ -200,7 +200,7 @@ func (g *Gain) words(better, worse string, margin float64) string {
 	case Loss:
 		return text + ": a loss"
 	case Tie:
-		return fmt.Sprintf("%s: a tie, as a gain of %g %% is excluded", text, 100*margin)
+		return fmt.Sprintf("%s: a tie, as a gain of %.3g %% is excluded", text, 100*margin)
 	}
 	return text + ": open, its interval holds both no gain and one that counts"
 }

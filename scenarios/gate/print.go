@@ -41,7 +41,7 @@ func (r *Report) sections() []section {
 		}
 		all = append(all, s)
 	}
-	return append(all, section{fmt.Sprintf("capacity at p99 TTFT <= %g s and at most %g %% failed", r.SLO, 100*r.MaxFailureRate),
+	return append(all, section{fmt.Sprintf("capacity at p99 TTFT <= %s s and at most %.3g %% failed", results.Shortly(r.SLO), 100*r.MaxFailureRate),
 		[]row{change("requests/s", r.Capacity.Change, 1)}})
 }
 
@@ -89,7 +89,7 @@ func percent(g *Gain) string {
 
 // title is what was judged.
 func (r *Report) title() string {
-	return fmt.Sprintf("%s: %s against %s, p99 TTFT <= %g s", r.Study, r.Candidate, r.Baseline, r.SLO)
+	return fmt.Sprintf("%s: %s against %s, p99 TTFT <= %s s", r.Study, r.Candidate, r.Baseline, results.Shortly(r.SLO))
 }
 
 // order is the verdict as a sentence.
