@@ -45,6 +45,7 @@ refused. A and B may be one folder, to compare two of its policies.`,
 			if err := comparison.WritePage(page); err != nil {
 				return scenarios.Badf("--html %v", err)
 			}
+			a.note("wrote %s", page)
 		}
 		if asJSON {
 			e := json.NewEncoder(a.stdout)

@@ -84,12 +84,9 @@ func (a *app) fit(ctx context.Context, name string, f *fitFlags) error {
 	if err := result.WriteFolder(f.out); err != nil {
 		return err
 	}
+	a.note("wrote %s", f.out)
 	if f.json {
 		return result.JSON(a.stdout)
 	}
-	if err := result.Print(a.stdout); err != nil {
-		return err
-	}
-	a.note("wrote %s", f.out)
-	return nil
+	return result.Print(a.stdout)
 }

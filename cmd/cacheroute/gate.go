@@ -102,6 +102,7 @@ func (a *app) gate(ctx context.Context, name string, f *gateFlags, traceFlags []
 		if err := report.Write(f.out); err != nil {
 			return err
 		}
+		a.note("wrote %s, page %s", f.out, gate.PagePath(f.out))
 	}
 	if f.json {
 		err = report.JSON(a.stdout)

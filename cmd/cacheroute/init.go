@@ -62,7 +62,7 @@ func (a *app) initStudy(start scenarios.Start, out string, force bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "wrote %s\n", strings.Join(paths, ", "))
+	a.note("wrote %s", strings.Join(paths, ", "))
 	_, err = fmt.Fprintf(a.stdout, "next: cacheroute explain %[1]s, then cacheroute run %[1]s\n", filepath.ToSlash(out))
 	return err
 }

@@ -86,6 +86,7 @@ func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
 		if err := table.WriteFile(f.out); err != nil {
 			return err
 		}
+		a.note("wrote %s", f.out)
 	}
 	a.note("planned in %.1f ms", 1e3*took.Seconds())
 	if f.json {

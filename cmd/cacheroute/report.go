@@ -22,7 +22,7 @@ it too; a newer program may make a better page of an older run.`,
 			if err != nil {
 				return err
 			}
-			a.note("%s", path)
+			a.note("wrote %s", path)
 			return nil
 		}),
 	}

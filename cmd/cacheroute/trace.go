@@ -57,6 +57,7 @@ rate of an infinite cache, if the trace says what prompts share.`,
 			if err := results.WriteTracePage(page, info); err != nil {
 				return err
 			}
+			a.note("wrote %s", page)
 		}
 		if asJSON {
 			return info.JSON(a.stdout)
@@ -102,6 +103,7 @@ a replay of OUT gives what a replay of TRACE does. OUT appears when it is whole.
 		if err != nil {
 			return err
 		}
+		a.note("wrote %s", args[1])
 		return r.Header().Print(a.stdout)
 	})
 	return c

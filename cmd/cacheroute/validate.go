@@ -86,6 +86,7 @@ func (a *app) validate(ctx context.Context, path string, f *validateFlags) error
 		if err := v.WritePage(f.page); err != nil {
 			return scenarios.Badf("--html %v", err)
 		}
+		a.note("wrote %s", f.page)
 	}
 	if f.json {
 		return v.JSON(a.stdout)

@@ -207,5 +207,8 @@ func (r *Report) Write(dir string) error {
 	if err := results.WriteFileAtomic(filepath.Join(dir, "gate.json"), r.JSON); err != nil {
 		return err
 	}
-	return results.WriteFileAtomic(filepath.Join(dir, "gate.html"), r.page)
+	return results.WriteFileAtomic(PagePath(dir), r.page)
 }
+
+// PagePath is the page of a gate's folder.
+func PagePath(dir string) string { return filepath.Join(dir, "gate.html") }
