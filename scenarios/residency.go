@@ -47,6 +47,11 @@ type ResidencyErrors struct {
 
 // Residency runs the study with each number of KV blocks and predicts it.
 func (r *Runner) Residency(ctx context.Context, blocks []int, workers int) (*Residency, error) {
+	return r.TalliedResidency(ctx, blocks, SearchOptions{Workers: workers, Tally: &Tally{}})
+}
+
+// TalliedResidency is Residency with an account of how far it is.
+func (r *Runner) TalliedResidency(ctx context.Context, blocks []int, o SearchOptions) (*Residency, error) {
 	if err := r.checkResidency(); err != nil {
 		return nil, err
 	}
@@ -68,12 +73,24 @@ func (r *Runner) Residency(ctx context.Context, blocks []int, workers int) (*Res
 	if study.Policies == nil {
 		return nil, Badf("%s: no policy whose routing is known beforehand, wanted flat-lb, random, sticky or cacheroute", study.Name)
 	}
-	for _, n := range blocks {
-		study.Fleet.KVBlocks = n
-		if err := study.Check(); err != nil {
+	sized := make([]*Runner, len(blocks))
+	for i, n := range blocks {
+		s := study
+		s.Fleet.KVBlocks = n
+		if err := s.Check(); err != nil {
 			return nil, err
 		}
-		rows, err := residencyRows(ctx, study, workers)
+		var err error
+		if sized[i], err = Prepare(&s, nil); err != nil {
+			return nil, err
+		}
+		o.Tally.Cells.Add(int64(sized[i].Cells()))
+		for cell := range sized[i].Cells() {
+			o.Tally.Expected.Add(int64(sized[i].Requests(cell)))
+		}
+	}
+	for _, r := range sized {
+		rows, err := r.residencyRows(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -101,12 +118,9 @@ func (r *Runner) checkResidency() error {
 }
 
 // residencyRows runs and predicts all cells of a study, and averages seeds.
-func residencyRows(ctx context.Context, study Study, workers int) ([]ResidencyRow, error) {
-	r, err := Prepare(&study, nil)
-	if err != nil {
-		return nil, err
-	}
-	cells, err := r.Simulate(ctx, workers)
+func (r *Runner) residencyRows(ctx context.Context, o SearchOptions) ([]ResidencyRow, error) {
+	study := r.Study
+	cells, err := r.Simulate(ctx, o)
 	if err != nil {
 		return nil, err
 	}

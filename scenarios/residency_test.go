@@ -25,9 +25,16 @@ measure: {warmup_s: 300, duration_s: 600, deadline_s: 0}
 
 func residencyOf(t *testing.T, text string, blocks ...int) *Residency {
 	t.Helper()
-	x, err := prepare(t, text).Residency(context.Background(), blocks, 2)
+	tally := &Tally{}
+	x, err := prepare(t, text).TalliedResidency(context.Background(), blocks, SearchOptions{Workers: 2, Tally: tally})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if cells, done := tally.Cells.Load(), tally.Done.Load(); int(cells) != len(x.Rows)*x.Seeds || done != cells {
+		t.Errorf("%d of %d cells done, want %d", done, cells, len(x.Rows)*x.Seeds)
+	}
+	if off := float64(tally.Requests.Load()) / float64(tally.Expected.Load()); !(math.Abs(off-1) < 0.05) {
+		t.Errorf("%d requests, expected %d", tally.Requests.Load(), tally.Expected.Load())
 	}
 	var printed bytes.Buffer
 	if err := x.Print(&printed); err != nil {

@@ -9,7 +9,8 @@ import (
 	"cacheroute/results"
 )
 
-// SearchOptions says how a knee is sought.
+// SearchOptions says how cells are run of which none is stored, such as those of
+// a search for a knee.
 type SearchOptions struct {
 	Workers int // parallel runs; 0: one for each CPU
 	Tally   *Tally

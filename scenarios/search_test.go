@@ -125,7 +125,7 @@ func seek(t *testing.T, r *Runner, precision float64, workers int) *results.Summ
 
 func ladder(t *testing.T, r *Runner) results.Summary {
 	t.Helper()
-	cells, err := r.Simulate(context.Background(), 2)
+	cells, err := r.Simulate(context.Background(), SearchOptions{Workers: 2, Tally: &Tally{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,11 +151,14 @@ func Deal(ctx context.Context, workers, n int, do func(ctx context.Context, task
 }
 
 // Simulate runs every cell of the study and stores none. It returns them in the
-// order of Cell, whatever the number of workers (0: one for each CPU).
-func (r *Runner) Simulate(ctx context.Context, workers int) ([]results.Cell, error) {
+// order of Cell, whatever the number of workers.
+func (r *Runner) Simulate(ctx context.Context, o SearchOptions) ([]results.Cell, error) {
 	cells := make([]results.Cell, r.Cells())
-	err := Deal(ctx, workers, len(cells), func(ctx context.Context, i int) (err error) {
-		cells[i], _, err = r.Run(ctx, r.Cell(i), &Tally{}, nil)
+	err := Deal(ctx, o.Workers, len(cells), func(ctx context.Context, i int) (err error) {
+		c := r.Cell(i)
+		o.Tally.Current.Store(&c)
+		cells[i], _, err = r.Run(ctx, c, o.Tally, nil)
+		o.Tally.Done.Add(1)
 		return err
 	})
 	if err == nil && ctx.Err() != nil {

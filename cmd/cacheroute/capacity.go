@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +48,7 @@ and the fewest destinations that take it are sought. Nothing is written.`,
 	flags.Float64Var(&f.load, "load", 0, "the load that --fleet is sought for, in requests per second")
 	flags.StringVar(&f.fleet, "fleet", "", "seek the fewest destinations of `MIN..MAX`, such as 4..128, that take --load")
 	flags.BoolVar(&f.json, "json", false, "print what was tried and the knees as one JSON document, and nothing else")
-	flags.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or none")
+	registerProgress(c, &f.progress)
 	f.registerPolicies(c)
 	f.registerSeeds(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
@@ -68,8 +67,8 @@ and the fewest destinations that take it are sought. Nothing is written.`,
 // options turns the flags into changes of the study; errors name the flag. A load
 // of 0 is one that was not given.
 func (f *capacityFlags) options(given func(flag string) bool) (scenarios.Options, error) {
-	if !knownProgress(f.progress) {
-		return scenarios.Options{}, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
+	if err := checkProgress(f.progress); err != nil {
+		return scenarios.Options{}, err
 	}
 	for _, load := range []struct {
 		flag string
@@ -102,7 +101,7 @@ func (a *app) capacity(ctx context.Context, name string, o scenarios.Options, f 
 	if err != nil {
 		return err
 	}
-	summary, took, err := searched(a, runner, f, func(o scenarios.SearchOptions) (*results.Summary, error) {
+	summary, took, err := searched(a, runner, f.progress, f.workers, func(o scenarios.SearchOptions) (*results.Summary, error) {
 		return runner.Capacity(ctx, f.precision, o)
 	})
 	if err != nil {
@@ -115,10 +114,7 @@ func (a *app) capacity(ctx context.Context, name string, o scenarios.Options, f 
 		fmt.Fprintf(a.stdout, "%s: knees sought from %s to %s QPS, to %.3g %%\n", study.Name, results.Shortly(slices.Min(study.LoadsQPS)), results.Shortly(slices.Max(study.LoadsQPS)), 100*f.precision)
 		err = results.PrintCapacity(a.stdout, summary, a.style(), summary.PlanDoubts(runner.Rules())...)
 	}
-	if err == nil && f.progress != "none" {
-		a.note("%s", took)
-	}
-	return err
+	return took.said(a, f.progress, err)
 }
 
 // bounds gives the study the lowest and the highest load.
@@ -159,7 +155,7 @@ func (a *app) fleetSize(ctx context.Context, name string, o scenarios.Options, f
 	if err != nil {
 		return err
 	}
-	sizes, took, err := searched(a, runner, f, func(o scenarios.SearchOptions) (*results.FleetSizes, error) {
+	sizes, took, err := searched(a, runner, f.progress, f.workers, func(o scenarios.SearchOptions) (*results.FleetSizes, error) {
 		return runner.FleetSize(ctx, from, to, f.precision, o)
 	})
 	if err != nil {
@@ -171,10 +167,7 @@ func (a *app) fleetSize(ctx context.Context, name string, o scenarios.Options, f
 	} else {
 		err = results.PrintFleetSizes(a.stdout, sizes, a.style())
 	}
-	if err == nil && f.progress != "none" {
-		a.note("%s", took)
-	}
-	return err
+	return took.said(a, f.progress, err)
 }
 
 // sizes reads --fleet.
@@ -192,27 +185,4 @@ func (f *capacityFlags) sizes() (from, to int, err error) {
 		return 0, 0, scenarios.Badf("--fleet %s: wanted two rising numbers, such as 4..128", f.fleet)
 	}
 	return from, to, nil
-}
-
-// taken is what a search took.
-type taken struct {
-	runs, requests int64
-	wallS, cpuS    float64
-}
-
-func (t taken) String() string {
-	return fmt.Sprintf("%d runs, %s requests in %.1f s (%.1f CPU s)", t.runs, short(float64(t.requests)), t.wallS, t.cpuS)
-}
-
-// searched runs a search and shows its progress.
-func searched[T any](a *app, runner *scenarios.Runner, f *capacityFlags, do func(scenarios.SearchOptions) (T, error)) (found T, took taken, err error) {
-	for _, n := range runner.Notices {
-		a.note("%s", n)
-	}
-	tally := &scenarios.Tally{}
-	start, cpu := time.Now(), cpuSeconds()
-	stop := a.showProgress(f.progress, tally)
-	found, err = do(scenarios.SearchOptions{Workers: f.workers, Tally: tally})
-	stop()
-	return found, taken{tally.Done.Load(), tally.Requests.Load(), time.Since(start).Seconds(), cpuSeconds() - cpu}, err
 }

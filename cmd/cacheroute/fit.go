@@ -41,7 +41,7 @@ there are.`,
 	c.Flags().IntVar(&f.workers, "workers", 0, "points evaluated in parallel (0: one for each CPU)")
 	c.Flags().IntVar(&f.generations, "generations", 0, "at most so many generations a stage, to try things out (0: as the spec says)")
 	c.Flags().BoolVar(&f.resume, "resume", false, "go on from the journal in the folder")
-	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, bar, plain or none")
+	registerProgress(c, &f.progress)
 	c.Flags().BoolVar(&f.json, "json", false, "print fit.json and nothing else to standard output")
 	c.RunE = a.body(func(ctx context.Context, args []string) error { return a.fit(ctx, args[0], f) })
 	return c
@@ -51,8 +51,8 @@ func (a *app) fit(ctx context.Context, name string, f *fitFlags) error {
 	if f.workers < 0 || f.generations < 0 {
 		return scenarios.Badf("--workers and --generations: wanted 0 or more")
 	}
-	if !knownProgress(f.progress) {
-		return scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
+	if err := checkProgress(f.progress); err != nil {
+		return err
 	}
 	spec, err := fit.Load(name)
 	if err != nil {

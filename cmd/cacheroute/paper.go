@@ -46,7 +46,7 @@ DIR gets paper.json, paper.html and the studies, which cacheroute run takes.`,
 	flags.IntVar(&f.workers, "workers", 0, "parallel runs (0: one for each CPU)")
 	flags.StringVar(&f.out, "out", filepath.Join("results", "paper"), "folder of results")
 	flags.BoolVar(&f.json, "json", false, "print paper.json and nothing else to standard output")
-	flags.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or none")
+	registerProgress(c, &f.progress)
 	c.RunE = a.body(func(ctx context.Context, _ []string) error { return a.paper(ctx, f) })
 	return c
 }
@@ -66,8 +66,9 @@ func (f *paperFlags) options() (paper.Options, error) {
 		return o, scenarios.Badf("--seeds %s: no number, wanted a comma list", f.seeds)
 	case f.workers < 0:
 		return o, scenarios.Badf("--workers %d: wanted at least 0", f.workers)
-	case !knownProgress(f.progress):
-		return o, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
+	}
+	if err := checkProgress(f.progress); err != nil {
+		return o, err
 	}
 	return o, paper.Check(f.tables)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 
 	"cacheroute/scenarios"
 	"cacheroute/scenarios/fit"
@@ -23,8 +24,15 @@ const (
 	textCells  = 72
 )
 
-func knownProgress(mode string) bool {
-	return slices.Contains([]string{"auto", "bar", "plain", "none"}, mode)
+func registerProgress(c *cobra.Command, mode *string) {
+	c.Flags().StringVar(mode, "progress", "auto", "auto, bar, plain or none")
+}
+
+func checkProgress(mode string) error {
+	if !slices.Contains([]string{"auto", "bar", "plain", "none"}, mode) {
+		return scenarios.Badf("--progress %s: wanted auto, bar, plain or none", mode)
+	}
+	return nil
 }
 
 // showProgress shows how far a sweep is until the returned function is called.

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cacheroute/results"
 	"cacheroute/scenarios"
 )
 
 func (a *app) qcapCommand() *cobra.Command {
-	f := &studyFlags{}
-	keys, json, precision := 0, false, 0.05
+	f := &capacityFlags{}
+	keys := 0
 	c := &cobra.Command{
 		Use:   "qcap STUDY",
 		Short: "Measure the load that one destination takes within the objectives: q_cap of a plan",
@@ -25,10 +26,14 @@ so that it has as many requests. Nothing is written.`,
 	}
 	f.registerRuns(c)
 	c.Flags().IntVar(&keys, "keys", 0, "keys that the destination serves, the most frequent (0: keys of the study / destinations)")
-	c.Flags().BoolVar(&json, "json", false, "print the loads tried and the knees as summary.json has them, and nothing else")
-	c.Flags().Float64Var(&precision, "precision", precision, "relative distance of the loads around a knee")
+	c.Flags().BoolVar(&f.json, "json", false, "print the loads tried and the knees as summary.json has them, and nothing else")
+	c.Flags().Float64Var(&f.precision, "precision", 0.05, "relative distance of the loads around a knee")
+	registerProgress(c, &f.progress)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		fleet, err := openStudy(ctx, args[0], f.options)
+		if err := checkProgress(f.progress); err != nil {
+			return err
+		}
+		fleet, err := openStudy(ctx, args[0], f.studyFlags.options)
 		if err != nil {
 			return err
 		}
@@ -36,15 +41,18 @@ so that it has as many requests. Nothing is written.`,
 		if err != nil {
 			return err
 		}
-		summary, err := r.Capacity(ctx, precision, scenarios.SearchOptions{Workers: f.workers, Tally: &scenarios.Tally{}})
+		summary, took, err := searched(a, r, f.progress, f.workers, func(o scenarios.SearchOptions) (*results.Summary, error) {
+			return r.Capacity(ctx, f.precision, o)
+		})
 		if err != nil {
 			return err
 		}
-		if json {
-			_, err := summary.WriteTo(a.stdout)
-			return err
+		if f.json {
+			_, err = summary.WriteTo(a.stdout)
+		} else {
+			err = r.PrintQCap(a.stdout, summary, f.precision)
 		}
-		return r.PrintQCap(a.stdout, summary, precision)
+		return took.said(a, f.progress, err)
 	})
 	return c
 }

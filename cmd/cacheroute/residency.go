@@ -11,7 +11,7 @@ import (
 
 func (a *app) residencyCommand() *cobra.Command {
 	f := &studyFlags{}
-	blocks, json := "", false
+	blocks, progress, json := "", "", false
 	c := &cobra.Command{
 		Use:   "residency STUDY",
 		Short: "Compare KV hit rates from a formula with the simulated ones",
@@ -27,7 +27,11 @@ out. Nothing is written. docs/residency.md says when the formula fails, and why.
 	f.register(c)
 	c.Flags().StringVar(&blocks, "kv-blocks", "", "cache sizes in blocks, as a comma list (default: a quarter, a half and all of the study's)")
 	c.Flags().BoolVar(&json, "json", false, "print the comparison as JSON and nothing else")
+	registerProgress(c, &progress)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
+		if err := checkProgress(progress); err != nil {
+			return err
+		}
 		runner, err := openStudy(ctx, args[0], f.options)
 		if err != nil {
 			return err
@@ -36,14 +40,18 @@ out. Nothing is written. docs/residency.md says when the formula fails, and why.
 		if err != nil {
 			return err
 		}
-		compared, err := runner.Residency(ctx, sizes, f.workers)
+		compared, took, err := searched(a, runner, progress, f.workers, func(o scenarios.SearchOptions) (*scenarios.Residency, error) {
+			return runner.TalliedResidency(ctx, sizes, o)
+		})
 		if err != nil {
 			return err
 		}
 		if json {
-			return compared.JSON(a.stdout)
+			err = compared.JSON(a.stdout)
+		} else {
+			err = compared.Print(a.stdout)
 		}
-		return compared.Print(a.stdout)
+		return took.said(a, progress, err)
 	})
 	return c
 }

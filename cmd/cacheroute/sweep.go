@@ -29,13 +29,13 @@ func (f *sweepFlags) register(c *cobra.Command) {
 	flags.BoolVar(&f.resume, "resume", false, "take finished cells from the folder of results, run the rest")
 	flags.BoolVar(&f.requests, "requests", false, "also write requests.parquet, a row a request (some 30 bytes each, twice with what --resume needs)")
 	flags.BoolVar(&f.json, "json", false, "print summary.json and nothing else to standard output")
-	flags.StringVar(&f.progress, "progress", "auto", "auto, bar, plain or none")
+	registerProgress(c, &f.progress)
 }
 
 // options turns the flags into changes of the study; errors name the flag.
 func (f *sweepFlags) options() (scenarios.Options, error) {
-	if !knownProgress(f.progress) {
-		return scenarios.Options{}, scenarios.Badf("--progress %s: wanted auto, bar, plain or none", f.progress)
+	if err := checkProgress(f.progress); err != nil {
+		return scenarios.Options{}, err
 	}
 	return f.studyFlags.options()
 }

@@ -87,7 +87,7 @@ Two processes may run one shard: they do its work twice and harm nothing.`,
 	flags.StringVar(&only, "only", "", "number these shards from 0 on instead of all, as a `list` such as 3,7-9")
 	flags.IntVar(&o.Workers, "workers", 0, "parallel runs (0: one for each CPU)")
 	flags.BoolVar(&o.RetryFailed, "retry-failed", false, "run the cells again that have failed")
-	flags.StringVar(&progress, "progress", "auto", "auto, bar, plain or none")
+	registerProgress(c, &progress)
 	c.RunE = a.body(func(ctx context.Context, args []string) (err error) {
 		if o.Workers < 0 {
 			return scenarios.Badf("--workers %d: wanted at least 0", o.Workers)
@@ -102,8 +102,8 @@ Two processes may run one shard: they do its work twice and harm nothing.`,
 
 // runShard runs a shard here.
 func (a *app) runShard(ctx context.Context, plan string, o sweep.RunOptions, progress string) error {
-	if !knownProgress(progress) {
-		return scenarios.Badf("--progress %s: wanted auto, bar, plain or none", progress)
+	if err := checkProgress(progress); err != nil {
+		return err
 	}
 	o.Build, o.Tally = build(), &scenarios.Tally{}
 	stop := a.showProgress(progress, o.Tally)
