@@ -27,6 +27,7 @@ type FitOptions struct {
 	PeakPrefillMS float64
 	Refine        bool // by simulating the bench
 	Seed          uint64
+	Tally         *FitTally // nil: nobody looks
 }
 
 // Check returns nil or an error that starts with the offending flag.
@@ -126,6 +127,9 @@ func FitCosts(g Group, o FitOptions) (*Fit, error) {
 	form, ok := fitForms[o.Form]
 	if !ok {
 		return nil, badBench("--model %s: wanted one of %s", o.Form, strings.Join(FitForms(), ", "))
+	}
+	if o.Tally == nil {
+		o.Tally = &FitTally{}
 	}
 	f := &fitter{
 		opt: o, form: form, facts: o.Facts,

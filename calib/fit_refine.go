@@ -52,6 +52,7 @@ func (f *fitter) simulateRows(p params, rows []BenchRow) []Simulated {
 		})
 	}
 	all.Wait()
+	f.opt.Tally.Runs.Add(int64(len(rows)))
 	return out
 }
 
@@ -123,6 +124,7 @@ func (f *fitter) step(p params, j int) float64 {
 // not smooth, as convoys of requests form and break: where small differences
 // mislead, larger ones are tried.
 func (f *fitter) refine(p params, steps int) (params, float64) {
+	defer f.opt.Tally.Done.Add(1)
 	bound := math.Max(f.bound, huber*refineBound)
 	best := f.loss(p, bound)
 	for range steps {

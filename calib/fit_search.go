@@ -132,14 +132,14 @@ func plainest(all []reading) {
 func (f *fitter) settle() reading {
 	all := f.readings()
 	byLoss := func(a, b reading) int { return cmp.Compare(a.loss, b.loss) }
-	const few = 3
+	f.announce(len(all))
 	if len(all) > 1 {
 		g := f.screened()
 		for i := range all {
 			g.try(&all[i], screenSteps)
 		}
 		slices.SortStableFunc(all, byLoss)
-		all = all[:min(few, len(all))]
+		all = all[:min(fewClosely, len(all))]
 	}
 	for i := range all {
 		f.try(&all[i], refineSteps)

@@ -194,9 +194,13 @@ func TestFindsFacts(t *testing.T) {
 	}
 	o := fitOptions("linear")
 	o.Facts, o.MaxBatchedTokens, o.KVBlocks = NoFacts, 0, 0
+	o.Tally = &FitTally{}
 	f, err := FitCosts(g, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if fits, done, runs := o.Tally.Fits.Load(), o.Tally.Done.Load(), o.Tally.Runs.Load(); done > fits || done < fits/2 || runs < done*fewestRows {
+		t.Errorf("tally of %d of %d fits, %d runs", done, fits, runs)
 	}
 	if f.Facts.RequestsPerClient != 5 || f.Facts.Waiting != 1 || f.Facts.LengthRatio != 1 || f.MaxBatchedTokens != 2048 {
 		t.Errorf("read as %s, %d tokens a step; it was made with %s, 2048", f.Facts, f.MaxBatchedTokens, truth)

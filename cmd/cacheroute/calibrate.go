@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type calibrateFlags struct {
 	noRefine bool
 	out      string
 	json     bool
+	progress string
 }
 
 func (a *app) calibrateCommand() *cobra.Command {
@@ -63,6 +65,7 @@ file are fitted one after the other.`,
 	c.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of the drawn lengths")
 	c.Flags().StringVar(&f.out, "out", "", "write the preset to this file (default: to standard output, after the report)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the fits as JSON and nothing else to standard output")
+	registerProgress(c, &f.progress)
 	c.RunE = a.body(func(ctx context.Context, args []string) error { return a.calibrate(ctx, args, f) })
 	return c
 }
@@ -71,6 +74,9 @@ func (a *app) calibrate(ctx context.Context, paths []string, f *calibrateFlags) 
 	f.fit.Refine = !f.noRefine
 	if err := f.fit.Check(); err != nil {
 		return scenarios.Badf("--%v", err)
+	}
+	if err := checkProgress(f.progress); err != nil {
+		return err
 	}
 	groups, err := f.groups(paths)
 	if err != nil {
@@ -85,8 +91,12 @@ func (a *app) calibrate(ctx context.Context, paths []string, f *calibrateFlags) 
 	}
 	var fits []*calib.Fit
 	var refused []error
-	for _, g := range groups {
-		fit, err := interruptible(ctx, func() (*calib.Fit, error) { return calib.FitCosts(g, f.fit) })
+	for i, g := range groups {
+		part := ""
+		if len(groups) > 1 {
+			part = fmt.Sprintf("setup %d/%d: ", i+1, len(groups))
+		}
+		fit, err := a.fitCosts(ctx, g, f, part)
 		var fast *calib.TooFast
 		if errors.As(err, &fast) {
 			refused = append(refused, fmt.Errorf("%s: %w", g.Setup, err))
@@ -102,6 +112,20 @@ func (a *app) calibrate(ctx context.Context, paths []string, f *calibrateFlags) 
 		return errors.Join(refused...)
 	}
 	return a.writePresets(fits, f)
+}
+
+// fitCosts fits one setup and shows the progress.
+func (a *app) fitCosts(ctx context.Context, g calib.Group, f *calibrateFlags, part string) (*calib.Fit, error) {
+	o := f.fit
+	o.Tally = &calib.FitTally{}
+	start := time.Now()
+	stop := a.showFit(f.progress, part, o.Tally)
+	fit, err := interruptible(ctx, func() (*calib.Fit, error) { return calib.FitCosts(g, o) })
+	stop()
+	if runs := o.Tally.Runs.Load(); err == nil && runs > 0 && f.progress != "none" {
+		a.note("%s%d fits, %s runs simulated in %.1f s", part, o.Tally.Done.Load(), short(float64(runs)), time.Since(start).Seconds())
+	}
+	return fit, err
 }
 
 // groups reads the benches and splits them by setup.

@@ -13,6 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"cacheroute/calib"
 	"cacheroute/scenarios"
 	"cacheroute/scenarios/fit"
 )
@@ -61,6 +62,14 @@ func (a *app) showGenerations(mode string, generations int) (tell func(fit.Progr
 		last.Store(&p)
 		done.Add(1)
 	}, stop
+}
+
+// showFit is showProgress of the fit of a bench, one part of all.
+func (a *app) showFit(mode, part string, t *calib.FitTally) (stop func()) {
+	return a.show(mode, func() (done, expected int64, text string) {
+		done, expected = t.Done.Load(), t.Fits.Load()
+		return done, expected, fmt.Sprintf("%s%d/%d fits, %s runs simulated", part, done, expected, short(float64(t.Runs.Load())))
+	})
 }
 
 // show draws what now tells until the returned function is called.
