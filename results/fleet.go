@@ -142,6 +142,10 @@ func (r *FleetRow) bySeed() string {
 		}
 	}
 	slices.Sort(sizes)
+	every := fmt.Sprintf("all %d", len(r.PerSeed))
+	if len(r.PerSeed) == 2 {
+		every = "both"
+	}
 	switch n := len(sizes); {
 	case n == 0:
 		return "none is enough"
@@ -150,9 +154,9 @@ func (r *FleetRow) bySeed() string {
 	case n < len(r.PerSeed):
 		return fmt.Sprintf("%d are enough in %d of %d seeds", sizes[n-1], n, len(r.PerSeed))
 	case sizes[0] == sizes[n-1]:
-		return fmt.Sprintf("%d in all %d seeds", sizes[0], n)
+		return fmt.Sprintf("%d in %s seeds", sizes[0], every)
 	default:
-		return fmt.Sprintf("%d in all %d seeds, %d in the best", sizes[n-1], n, sizes[0])
+		return fmt.Sprintf("%d in %s seeds, %d in the best", sizes[n-1], every, sizes[0])
 	}
 }
 
@@ -220,15 +224,25 @@ func (f *FleetSizes) bySLO() []FleetRow {
 	return rows
 }
 
+// notes prints the doubts in the sizes and in the runs that they come from.
 func (f *FleetSizes) notes(w io.Writer) {
-	first := true
+	b := newNotebook()
 	for _, r := range f.Sizes {
 		for _, text := range r.Warnings {
-			if first {
-				fmt.Fprintln(w)
-			}
-			first = false
-			fmt.Fprintln(w, wrap(fmt.Sprintf("note: %s (%s, p99 <= %s s)", text, r.Policy, Shortly(r.SLO)), lineWidth, "      "))
+			b.add(fmt.Sprintf("%s, p99 <= %s s", r.Policy, Shortly(r.SLO)), text)
 		}
+	}
+	for _, c := range f.Courses {
+		for _, t := range c.Tried {
+			for _, text := range t.Cell.Warnings {
+				b.add(fmt.Sprintf("%s, %s, seed %d", c.Policy, plural(t.Destinations, "destination"), c.Seed), text)
+			}
+		}
+	}
+	if len(b.notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, n := range b.notes {
+		fmt.Fprintln(w, wrap("note: "+n.String(), lineWidth, "      "))
 	}
 }

@@ -30,15 +30,15 @@ func TestFleetSizes(t *testing.T) {
 		censor  Censor
 		warning string
 	}{
-		{"inside", []map[int]bool{{4: false, 5: true, 20: true}, {6: false, 7: true}}, "6 ± 12.7", "7 in all 2 seeds, 5 in the best", CensorNone, ""},
-		{"equal", []map[int]bool{{4: false, 5: true}, {4: false, 5: true}}, "5", "5 in all 2 seeds", CensorNone, ""},
+		{"inside", []map[int]bool{{4: false, 5: true, 20: true}, {6: false, 7: true}}, "6 ± 12.7", "7 in both seeds, 5 in the best", CensorNone, ""},
+		{"equal", []map[int]bool{{4: false, 5: true}, {4: false, 5: true}}, "5", "5 in both seeds", CensorNone, ""},
 		{"one seed", []map[int]bool{{4: false, 5: true}}, "5", "5 (one seed)", CensorNone, "one seed: no interval"},
-		{"smallest passes", []map[int]bool{{2: true, 20: true}, {2: true}}, "<=2", "2 in all 2 seeds", CensorLeft, ""},
+		{"smallest passes", []map[int]bool{{2: true, 20: true}, {2: true}}, "<=2", "2 in both seeds", CensorLeft, ""},
 		{"largest fails", []map[int]bool{{2: false, 20: false}, {20: false}}, ">20", "none is enough", CensorRight, ""},
 		{"largest fails once", []map[int]bool{{20: false}, {9: false, 10: true}}, ">=15", "10 are enough in 1 of 2 seeds", CensorMixed, ""},
-		{"smallest passes once", []map[int]bool{{2: true}, {9: false, 10: true}}, "<=6", "10 in all 2 seeds, 2 in the best", CensorMixed, ""},
+		{"smallest passes once", []map[int]bool{{2: true}, {9: false, 10: true}}, "<=6", "10 in both seeds, 2 in the best", CensorMixed, ""},
 		{"both", []map[int]bool{{2: true}, {20: false}}, "~11", "2 are enough in 1 of 2 seeds", CensorMixed, ""},
-		{"not monotone", []map[int]bool{{4: false, 5: true, 7: false, 9: true}, {4: false, 5: true}}, "5", "5 in all 2 seeds", CensorNone,
+		{"not monotone", []map[int]bool{{4: false, 5: true, 7: false, 9: true}, {4: false, 5: true}}, "5", "5 in both seeds", CensorNone,
 			"seed 1 passes on 5 destinations but fails on 7: near the knee more is not always better"},
 	} {
 		f := &FleetSizes{Study: "s", LoadQPS: 80, From: 2, To: 20}

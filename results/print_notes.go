@@ -19,6 +19,8 @@ type notebook struct {
 	kind  map[string]*note
 }
 
+func newNotebook() *notebook { return &notebook{kind: map[string]*note{}} }
+
 var numbers = regexp.MustCompile(`[0-9][0-9.,e+-]*`)
 
 func (b *notebook) add(where, text string) {
@@ -35,7 +37,7 @@ func (b *notebook) add(where, text string) {
 // notes returns what is to be doubted, each kind once with the first place
 // where it applies and how often it does.
 func (s *Summary) notes() []*note {
-	b := &notebook{kind: map[string]*note{}}
+	b := newNotebook()
 	for i := range s.Capacity {
 		r := &s.Capacity[i]
 		for _, text := range r.Warnings {
@@ -64,12 +66,23 @@ func (p *printer) notes(more []string) {
 		p.line(dim, wrap("note: "+text, lineWidth, "      "))
 	}
 	for _, n := range notes {
-		text := fmt.Sprintf("note: %s (%s", n.text, n.where)
-		if n.count > 1 {
-			text += fmt.Sprintf(" and %d more", n.count-1)
-		}
-		p.line(dim, wrap(text+")", lineWidth, "      "))
+		p.line(dim, wrap("note: "+n.String(), lineWidth, "      "))
 	}
+}
+
+func (n *note) String() string {
+	if n.count > 1 {
+		return fmt.Sprintf("%s (%s and %d more)", n.text, n.where, n.count-1)
+	}
+	return fmt.Sprintf("%s (%s)", n.text, n.where)
+}
+
+// Notes are the doubts that are printed with a summary.
+func (s *Summary) Notes() (all []string) {
+	for _, n := range s.notes() {
+		all = append(all, n.String())
+	}
+	return all
 }
 
 // off is how far what came may be from what the workload was asked for.

@@ -66,9 +66,9 @@ func (r *Runner) PrintQCap(w io.Writer, s *results.Summary, precision float64) e
 	for i := range s.Capacity {
 		row := &s.Capacity[i]
 		fmt.Fprintf(w, "p99 <= %s s: %s\n", results.Shortly(row.SLO), s.CapacityWords(row, "requests/s"))
-		for _, text := range row.Warnings {
-			fmt.Fprintf(w, "note: %s\n", text)
-		}
+	}
+	for _, text := range s.Notes() {
+		fmt.Fprintf(w, "note: %s\n", results.Wrap(text, len("note: "), "      "))
 	}
 	if first := &s.Capacity[0]; first.Censor == results.CensorNone {
 		qcap := results.Shortly(digits(float64(first.QPS.Mean), 3))

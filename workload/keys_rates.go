@@ -106,7 +106,7 @@ func (r *Rates) add(name string, rate float64, what string, number int) error {
 		return fmt.Errorf("read the key %s, wanted 1 to 1024 bytes of printable text", lines.Excerpt([]byte(name)))
 	}
 	if !(rate >= 0 && rate <= 1e100) {
-		return fmt.Errorf("read the rate %v, wanted a finite number of at least 0", rate)
+		return fmt.Errorf("read the rate %v, wanted a number from 0 to 1e+100", rate)
 	}
 	if before, ok := r.seen[name]; ok {
 		return fmt.Errorf("read the key %s, which %s %d has already", lines.Excerpt([]byte(name)), what, before)

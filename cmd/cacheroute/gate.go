@@ -93,6 +93,11 @@ func (a *app) gate(ctx context.Context, name string, f *gateFlags, traceFlags []
 	if err != nil {
 		return err
 	}
+	if f.out != "" { // before the work, not after it
+		if err := os.MkdirAll(f.out, 0o777); err != nil {
+			return scenarios.Badf("--out: %v", err)
+		}
+	}
 	f.gate.Workers, f.gate.Version, f.gate.Note = f.workers, build().Version, a.note
 	report, err := gate.Run(ctx, runner, f.gate)
 	if err != nil {
