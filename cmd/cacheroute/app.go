@@ -134,6 +134,21 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 	}
 }
 
+// checkOut refuses to write to one of the files that were read. The flag is what
+// names the output.
+func checkOut(flag, out string, read ...string) error {
+	written, err := os.Stat(out)
+	if out == "" || err != nil {
+		return nil
+	}
+	for _, path := range read {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, written) {
+			return scenarios.Badf("%s %s: it is the file that is read, wanted another", flag, out)
+		}
+	}
+	return nil
+}
+
 // one wants a single argument.
 func one(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

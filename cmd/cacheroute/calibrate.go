@@ -78,6 +78,9 @@ func (a *app) calibrate(ctx context.Context, paths []string, f *calibrateFlags) 
 	if err := checkProgress(f.progress); err != nil {
 		return err
 	}
+	if err := checkOut("--out", f.out, paths...); err != nil {
+		return err
+	}
 	groups, err := f.groups(paths)
 	if err != nil {
 		return badBench(err)

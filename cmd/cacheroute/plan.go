@@ -58,11 +58,19 @@ rates are estimated from the first part of a trace.`,
 	if err := c.MarkFlagRequired("destinations"); err != nil {
 		panic(err)
 	}
-	c.RunE = a.body(func(_ context.Context, args []string) error { return a.plan(args[0], f, *rule) })
+	c.RunE = a.body(func(_ context.Context, args []string) error {
+		if c.Flags().Changed("train") && f.train == "" {
+			return scenarios.Badf("--train %q: wanted a fraction below 1, or seconds", f.train)
+		}
+		return a.plan(args[0], f, *rule)
+	})
 	return c
 }
 
 func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
+	if err := checkOut("--out", f.out, path); err != nil {
+		return err
+	}
 	rates, err := a.planRates(path, f)
 	if err != nil {
 		return err

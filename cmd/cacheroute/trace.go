@@ -43,6 +43,9 @@ rate of an infinite cache, if the trace says what prompts share.`,
 	c.Flags().StringVar(&page, "out", "", "write the statistics to this file as a page (HTML)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the statistics as JSON and nothing else to standard output")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
+		if err := checkOut("--out", page, args[0]); err != nil {
+			return err
+		}
 		r, err := f.open(ctx, args[0])
 		if err != nil {
 			return err
@@ -86,6 +89,9 @@ a replay of OUT gives what a replay of TRACE does. OUT appears when it is whole.
 	}
 	f.register(c)
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
+		if err := checkOut("OUT", args[1], args[0]); err != nil {
+			return err
+		}
 		r, err := f.open(ctx, args[0])
 		if err != nil {
 			return err

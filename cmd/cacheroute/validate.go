@@ -54,6 +54,9 @@ are left out and counted.`,
 }
 
 func (a *app) validate(ctx context.Context, path string, f *validateFlags) error {
+	if err := checkOut("--html", f.page, path, f.preset); err != nil {
+		return err
+	}
 	if err := f.facts.Check(); err != nil {
 		return scenarios.Badf("%v", err)
 	}

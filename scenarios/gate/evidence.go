@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"cacheroute/results"
 )
 
 // What a verdict rests on at least; below, it is inconclusive whatever the
@@ -75,7 +77,7 @@ func (g *gate) remedies(e Evidence) (all []string) {
 		longer := 1.25 * times * g.runner.Study.Measure.DurationS
 		window := fmt.Sprintf("a longer window: --set measure.duration_s=%.0f", math.Ceil(longer))
 		if recorded {
-			window = fmt.Sprintf("longer windows: fewer of them (--windows), a shorter --train, or a recording of about %.2g times the length", times)
+			window = fmt.Sprintf("longer windows: fewer of them (--windows), a shorter --train, or a recording of about %s times the length", digits(results.Float(times)))
 		}
 		all = append(all, window)
 	}

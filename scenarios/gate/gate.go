@@ -191,7 +191,7 @@ func (g *gate) measure(ctx context.Context, other *measured, same bool) (*measur
 	case typical == 0:
 		return nil, scenarios.Badf("%s: %s meets p99 <= %g s at no load in most replicates, wanted an objective that it meets (--set 'measure.slo_ttft_p99_s=[...]') or other loads (--loads)", s.Name, g.label(0), g.slo)
 	case unbounded(m.knees[0]):
-		return nil, scenarios.Badf("%s: %s meets p99 <= %g s up to %.3g requests/s, where the ladder ends: too few requests to fill a queue, wanted a longer recording or window, or fewer destinations", s.Name, g.label(0), g.slo, slices.Max(loads))
+		return nil, scenarios.Badf("%s: %s meets p99 <= %g s up to %s requests/s, where the ladder ends: too few requests to fill a queue, wanted a longer recording or window, or fewer destinations", s.Name, g.label(0), g.slo, digits(results.Float(slices.Max(loads))))
 	}
 	m.below, m.near = threeDigits(belowKnee*typical), threeDigits(nearKnee*typical)
 	if m.rates, err = g.planRates(m.near); err != nil {
