@@ -105,7 +105,7 @@ type Judgement struct {
 
 // judge applies the rule of the gate: the plan is enabled if p99 or capacity wins,
 // neither loses and failures do not rise. A higher hit rate counts for nothing,
-// and too little evidence for nothing either.
+// and too little evidence decides nothing.
 func (g *gate) judge(m *measured) Judgement {
 	j := Judgement{
 		P99:      g.latencyGain(m, m.near),
