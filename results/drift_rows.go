@@ -1,10 +1,5 @@
 package results
 
-import (
-	"fmt"
-	"strings"
-)
-
 // DriftRow is one interval of a drift for one policy and load, over the seeds.
 type DriftRow struct {
 	Policy     string   `json:"policy"`
@@ -26,9 +21,11 @@ func newDriftRows(seeds []Cell) []DriftRow {
 	var rows []DriftRow
 	for i := range seeds[0].Intervals {
 		var same []*DriftInterval // in each seed
+		var installs []*Install
 		for s := range seeds {
 			if i < len(seeds[s].Intervals) {
-				same = append(same, &seeds[s].Intervals[i])
+				x := &seeds[s].Intervals[i]
+				same, installs = append(same, x), append(installs, x.Install)
 			}
 		}
 		over := func(figure func(*DriftInterval) Float) Interval {
@@ -46,23 +43,23 @@ func newDriftRows(seeds []Cell) []DriftRow {
 			KVHitStart: over(func(x *DriftInterval) Float { return x.KVHitStart }),
 			KVHitEnd:   over(func(x *DriftInterval) Float { return x.KVHitEnd }),
 			Dip:        over(func(x *DriftInterval) Float { return x.Dip }),
-			Install:    meanInstall(same),
+			Install:    meanInstall(installs),
 		})
 	}
 	return rows
 }
 
-// meanInstall is the mean over those that had one, nil if none had.
-func meanInstall(same []*DriftInterval) *Install {
+// meanInstall is the mean over those that are one, nil if none is.
+func meanInstall(all []*Install) *Install {
 	var sum Install
 	n := Float(0)
-	for _, x := range same {
-		if x.Install == nil {
+	for _, x := range all {
+		if x == nil {
 			continue
 		}
 		n++
 		for i, to := range sum.figures() {
-			*to += *x.Install.figures()[i]
+			*to += *x.figures()[i]
 		}
 	}
 	if n == 0 {
@@ -76,44 +73,4 @@ func meanInstall(same []*DriftInterval) *Install {
 
 func (x *Install) figures() []*Float {
 	return []*Float{&x.Keys, &x.Traffic, &x.Sets, &x.Pairs, &x.Counts, &x.ImbalanceStale, &x.ImbalanceFresh}
-}
-
-// drifts prints the intervals of a drift.
-func (p *printer) drifts() {
-	fmt.Fprintln(p.w)
-	p.line(bold, fmt.Sprintf("by interval of drift, mean over %s:", plural(p.seeds, "seed")))
-	fmt.Fprintln(p.w)
-	name := width("policy")
-	for _, policy := range p.policies {
-		name = max(name, width(policy))
-	}
-	line := func(code string, cells ...string) {
-		text := padRight(cells[0], name)
-		for i, width := range []int{7, 8, 6, 8, 11, 8, 8, 8, 8, 12} {
-			text += pad(cells[i+1], width)
-		}
-		p.line(code, strings.TrimRight(text, " "))
-	}
-	line(bold, "policy", "QPS", "from s", "hit", "p99 s", "imbalance", "dip", "sets", "traffic", "counts", "max/mean")
-	for i := range p.Drift {
-		r := &p.Drift[i]
-		cells := []string{r.Policy, Shortly(r.LoadQPS), Shortly(float64(r.FromS)), percent(r.KVHit.Mean), seconds(r.TTFTP99.Mean),
-			short(float64(r.Imbalance.Mean)), points(r.Dip.Mean), "-", "-", "-", "-"}
-		if x := r.Install; x != nil {
-			cells = append(cells[:7], percent(x.Sets), percent(x.Traffic), percent(x.Counts),
-				fmt.Sprintf("%s %s", short(float64(x.ImbalanceStale)), short(float64(x.ImbalanceFresh))))
-		}
-		line("", cells...)
-	}
-	fmt.Fprintln(p.w)
-	p.line(dim, wrap("dip: points of KV hit lost from the end of the interval before to the start of this one; with a new table: sets, mean 1 - Jaccard of the keys' destinations in %; "+
-		"traffic, % of it that moves; counts, % of keys with another number of destinations; max/mean, of the planned load under the rates of the interval with the old and with the new table", lineWidth, ""))
-}
-
-// points is a difference of fractions in percent.
-func points(f Float) string {
-	if !f.Finite() {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", 100*float64(f))
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,5 +71,44 @@ func TestDriftRows(t *testing.T) {
 	}
 	if back.Drift[0].TTFTP99.Mean != infinite || back.Cells[1].Intervals[0].TTFTP99 != infinite || *back.Cells[0].Intervals[0].Install != *s.Cells[0].Intervals[0].Install {
 		t.Errorf("read back %+v", back)
+	}
+}
+
+// TestPrintDrift: a few intervals are printed one by one, of more the means;
+// what is undefined in one interval does not count.
+func TestPrintDrift(t *testing.T) {
+	printed := func(intervals int) string {
+		var x []DriftInterval
+		for i := range intervals {
+			x = append(x, DriftInterval{FromS: Float(60 * (i + 1)), Requests: 9, KVHit: 0.5, TTFTP99: Float(i), Imbalance: 1.1, Dip: -0.0001})
+		}
+		x[0].Dip = undefined
+		x[1].Install = &Install{Sets: 0.25, Traffic: 0.5, Counts: 0.125, ImbalanceStale: 2, ImbalanceFresh: 1}
+		s := Summarise("s", []Cell{{Policy: "a", LoadQPS: 5, Seed: 1, Fingerprint: "f", Warnings: []string{}, Intervals: x}}, nil, 0)
+		var b strings.Builder
+		if err := PrintLadder(&b, &s, Style{}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	few, many := printed(2), printed(25)
+	for _, want := range []string{
+		"policy     QPS    from s   hit  p99 s  imbalance   dip  sets  traffic  counts   max/mean\n",
+		"a            5        60  50.0   0.00       1.10     -     -        -       -          -\n",
+		"a            5       120  50.0   1.00       1.10   0.0  25.0     50.0    12.5  2.00 1.00\n",
+	} {
+		if !strings.Contains(few, want) {
+			t.Errorf("no %q in\n%s", want, few)
+		}
+	}
+	for _, want := range []string{
+		"mean over the intervals of drift and 1 seed:\n",
+		"policy     QPS intervals   hit  p99 s  imbalance   dip  sets  traffic  counts   max/mean\n",
+		"a            5        25  50.0   12.0       1.10   0.0  25.0     50.0    12.5  2.00 1.00\n",
+		"summary.json have each interval\n",
+	} {
+		if !strings.Contains(many, want) {
+			t.Errorf("no %q in\n%s", want, many)
+		}
 	}
 }
