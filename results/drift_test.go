@@ -1,6 +1,7 @@
 package results
 
 import (
+	"encoding/json"
 	"math"
 	"path/filepath"
 	"strings"
@@ -110,5 +111,31 @@ func TestPrintDrift(t *testing.T) {
 		if !strings.Contains(many, want) {
 			t.Errorf("no %q in\n%s", want, many)
 		}
+	}
+}
+
+// The page has the intervals by load, policy and start: the bounds of p99 are of
+// the logarithms, and what a policy or a seed has not is null.
+func TestDriftOfThePage(t *testing.T) {
+	cell := func(policy string, load float64, seed uint64, x ...DriftInterval) Cell {
+		return Cell{Policy: policy, LoadQPS: load, Seed: seed, Fingerprint: "f", Intervals: x}
+	}
+	moved := &Install{Sets: 0.5, Traffic: 0.25, Keys: 0.125, Counts: 0}
+	r := &Report{Summary: Summarise("s", []Cell{
+		cell("a", 5, 1, DriftInterval{FromS: 60, Requests: 1, KVHit: 0.5, TTFTP99: 1, Dip: undefined}),
+		cell("b", 5, 1, DriftInterval{FromS: 60, Requests: 1, KVHit: 0.5, TTFTP99: 1, Dip: 0.25, Install: moved}, DriftInterval{FromS: 120, Requests: 1, KVHit: 1, TTFTP99: infinite}),
+		cell("b", 5, 2, DriftInterval{FromS: 60, Requests: 1, KVHit: 0.5, TTFTP99: 4, Dip: 0.25, Install: moved}, DriftInterval{FromS: 120, Requests: 1, KVHit: 1, TTFTP99: 1}),
+		cell("b", 9, 1),
+	}, nil, 0)}
+	text, err := json.Marshal(r.data(pageLimits).Drift)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"load":0,"from_s":[60,120],"figures":{` +
+		`"counts":[[null,null],[[0],null]],"dip":[[[null],null],[[0.25,0.25,0.25],[0,0,0]]],` +
+		`"hit":[[[0.5],null],[[0.5,0.5,0.5],[1,1,1]]],"keys":[[null,null],[[0.125],null]],` +
+		`"p99":[[[1],null],[[2.5,0.000299282,13365.3],[1e999]]],"sets":[[null,null],[[0.5],null]],"traffic":[[null,null],[[0.25],null]]}}]`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
 	}
 }

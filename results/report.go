@@ -24,7 +24,7 @@ type Report struct {
 var assets embed.FS
 
 // pageScripts are the scripts of the page, in the order in which they run.
-var pageScripts = []string{"uPlot.iife.min.js", "format.js", "chart.js", "figures.js", "strips.js", "page.js"}
+var pageScripts = []string{"uPlot.iife.min.js", "format.js", "chart.js", "figures.js", "strips.js", "drift.js", "page.js"}
 
 var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"percent": func(f float64) string { return short(100 * f) },
@@ -42,11 +42,14 @@ type page struct {
 	SLOs      []string
 	Ladder    []ladderLine
 	Names     []string // of the policies of the ladder
+	Drift     *driftTable
 	Origins   []originCount
 	Notes     []pageNote
 	MoreNotes int
-	Left      []string // what the page leaves out
-	Data      *pageData
+	// HitsMissing says why no cell has a hit rate, empty if one has.
+	HitsMissing string
+	Left        []string // what the page leaves out
+	Data        *pageData
 }
 
 // kneesRow is the capacities of a policy, by objective.
@@ -79,7 +82,8 @@ func WriteReport(path string, r *Report) error {
 }
 
 func (r *Report) write(w io.Writer, l limits) error {
-	p := page{Report: r, Verdict: r.verdict(), Data: r.data(l)}
+	p := page{Report: r, Verdict: r.verdict(), Data: r.data(l), HitsMissing: r.Summary.hitsMissing()}
+	p.Drift = r.Summary.driftTable(p.Data)
 	p.Left = p.Data.thinned
 	for _, n := range r.Summary.notes() {
 		p.Notes = append(p.Notes, pageNote{n.text, n.where, n.count - 1})

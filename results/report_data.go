@@ -51,6 +51,7 @@ type pageData struct {
 	Dots     [][][]num            `json:"dots"`    // p99 TTFT by seed
 	Capacity []pageCapacity       `json:"capacity"`
 	Cells    pageCells            `json:"cells"`
+	Drift    []pageDrift          `json:"drift"` // by load
 
 	ProfileSeed string        `json:"profile_seed"`
 	Goodput     [][][]num     `json:"goodput"` // by objective, policy, load
@@ -119,7 +120,7 @@ func (r *Report) data(l limits) *pageData {
 	s := &r.Summary
 	policies, loads, _ := s.axes()
 	d := &pageData{Best: -1, Ladder: map[string][][]point{}, Kinds: []string{}, Dots: [][][]num{}, limits: l,
-		Capacity: []pageCapacity{}, SLOs: []num{}, Goodput: [][][]num{}, Profiles: []pageProfile{}}
+		Capacity: []pageCapacity{}, SLOs: []num{}, Goodput: [][][]num{}, Profiles: []pageProfile{}, Drift: []pageDrift{}}
 	if slos := s.slos(); len(slos) > 0 {
 		main := slos[d.Primary]
 		policies = d.thinPolicies(s, policies, main)
@@ -143,6 +144,7 @@ func (r *Report) data(l limits) *pageData {
 	d.addLadder(s, x)
 	d.addCells(s, x, seeds)
 	d.addCapacity(s, x)
+	d.addDrift(s, x)
 	r.addProfiles(d, x)
 	return d
 }

@@ -69,6 +69,22 @@ func (s *Summary) fewDoubt() string {
 	return fmt.Sprintf("Fewer than 100 requests: p99 is the maximum (%d of %d cells, the first %s); a longer measure.duration_s gives more", few, len(s.Cells), first)
 }
 
+// hitsMissing says why no cell has a hit rate, and nothing if one has.
+func (s *Summary) hitsMissing() string {
+	completed := false
+	for i := range s.Cells {
+		if s.Cells[i].KVHit.Finite() {
+			return ""
+		}
+		completed = completed || s.Cells[i].Completed > 0
+	}
+	if !completed {
+		return "No request reached a batch, so there are no hits to show."
+	}
+	return "The trace does not say what prompts share, so hits are unknown, which is not 0: every prompt was computed whole, " +
+		"and all latencies are those of a fleet that reuses nothing. A stated model of what prompts share (workload.trace.prompt, --assume) gives hits that rest on it."
+}
+
 // pairedLead is the difference of the knees of two policies seed by seed. There
 // is none where one is censored or a seed has no counterpart.
 func pairedLead(a, b *CapacityRow) (Interval, bool) {

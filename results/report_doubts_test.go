@@ -77,3 +77,21 @@ func TestLogInterval(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// TestHitsMissing: a page without one hit rate says why.
+func TestHitsMissing(t *testing.T) {
+	nan := Float(math.NaN())
+	for _, c := range []struct {
+		cells []Cell
+		want  string
+	}{
+		{[]Cell{{KVHit: nan, Completed: 1}, {KVHit: 0, Completed: 1}}, ""},
+		{[]Cell{{KVHit: nan, Completed: 1}, {KVHit: nan}}, "does not say what prompts share"},
+		{[]Cell{{KVHit: nan}}, "No request reached a batch"},
+	} {
+		s := Summary{Cells: c.cells}
+		if got := s.hitsMissing(); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q, want %q", c.cells, got, c.want)
+		}
+	}
+}

@@ -77,8 +77,9 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// big is a report of so many policies, loads and seeds, with all profiles.
-func big(policies, loads, seeds, destinations int) *Report {
+// big is a report of so many policies, loads and seeds, with all profiles, and so
+// many intervals of drift in each cell.
+func big(policies, loads, seeds, destinations, intervals int) *Report {
 	r := &Report{Study: "name: big\n" + strings.Repeat("# filler\n", 10_000)}
 	r.Manifest.Study = "big"
 	var ladder, p99 []float64
@@ -102,6 +103,13 @@ func big(policies, loads, seeds, destinations int) *Report {
 			r.Profiles = append(r.Profiles, CellProfile{Policy: name, LoadQPS: load, Seed: 1 << 40, Profile: c.Profile([]float64{1, 3, 9}, FleetTotals{})})
 		}
 	}
+	for i := range cells {
+		for k := range intervals {
+			hit := Float(1) / Float(3+k)
+			cells[i].Intervals = append(cells[i].Intervals, DriftInterval{FromS: Float(60 * k), Requests: 9, KVHit: hit, TTFTP99: 1.2345678 + hit, Imbalance: 1 + hit, Dip: hit / 9,
+				Install: &Install{Sets: hit, Traffic: hit / 2, Keys: hit / 3, Counts: hit / 5}})
+		}
+	}
 	r.Summary = Summarise("big", cells, []float64{1, 3, 9}, 0.05)
 	return r
 }
@@ -110,18 +118,20 @@ func big(policies, loads, seeds, destinations int) *Report {
 // what it leaves out.
 func TestReportStaysSmall(t *testing.T) {
 	for _, c := range []struct {
-		policies, loads, seeds, destinations int
-		says                                 []string
+		policies, loads, seeds, destinations, intervals int
+		says                                            []string
 	}{
-		{6, 40, 20, 1000, []string{"The table of cells has 2000 rows of 4800", "Distributions, destinations and time series are here for", "The study is cut"}},
-		{100, 40, 1, 30, []string{"Shown are the 48 policies of 100", "The charts show 25 of 40 loads"}},
-		{6, 10, 5, 30, nil},
+		{6, 40, 20, 1000, 0, []string{"The table of cells has 2000 rows of 4800", "Distributions, destinations and time series are here for", "The study is cut"}},
+		{100, 40, 1, 30, 0, []string{"Shown are the 48 policies of 100", "The charts show 25 of 40 loads"}},
+		{6, 10, 5, 30, 30, nil},
+		{6, 40, 2, 30, 100, []string{"The intervals of drift are drawn for 3 of 40 loads"}},
+		{60, 7, 1, 30, 200, []string{"The table of means over the intervals of drift has 400 rows of 420", "The intervals of drift are drawn for 1 of 7 loads", "41 of 200 intervals of drift are drawn, evenly chosen"}},
 	} {
 		var b bytes.Buffer
-		if err := big(c.policies, c.loads, c.seeds, c.destinations).write(&b, pageLimits); err != nil {
+		if err := big(c.policies, c.loads, c.seeds, c.destinations, c.intervals).write(&b, pageLimits); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d policies, %d loads, %d seeds, %d destinations: %d bytes", c.policies, c.loads, c.seeds, c.destinations, b.Len())
+		t.Logf("%d policies, %d loads, %d seeds, %d destinations, %d intervals: %d bytes", c.policies, c.loads, c.seeds, c.destinations, c.intervals, b.Len())
 		if b.Len() > 1_500_000 {
 			t.Errorf("%+v: %d bytes", c, b.Len())
 		}
@@ -167,7 +177,8 @@ func TestReportEscapes(t *testing.T) {
 		}
 		return n
 	}
-	r := &Report{Summary: study(), Study: "name: x\n", Profiles: big(1, 1, 1, 2).Profiles}
+	r := &Report{Summary: study(), Study: "name: x\n", Profiles: big(1, 1, 1, 2, 0).Profiles}
+	r.Summary.Drift = big(1, 1, 1, 2, 2).Summary.Drift
 	r.Manifest = Manifest{Study: "x", Description: "x", Preset: "x", Version: "x", Commit: "x", Go: "x", Seeds: []uint64{2},
 		Inputs: []FileSum{{Name: "x", SHA256: "x"}}, Warnings: []string{"x"},
 		Assumptions: []Assumption{{Parameter: "x", Value: "x", Origin: Fitted, Source: "x"}}}
@@ -184,7 +195,7 @@ func TestReportEscapes(t *testing.T) {
 // same, and a folder that is not whole is refused.
 func TestReportIsMadeOfItsFolder(t *testing.T) {
 	dir := t.TempDir()
-	r := &Report{Summary: study(), Study: "name: small\n", Profiles: big(1, 2, 1, 3).Profiles}
+	r := &Report{Summary: study(), Study: "name: small\n", Profiles: big(1, 2, 1, 3, 0).Profiles}
 	r.Manifest = Manifest{Study: "small", Version: "v", Seeds: []uint64{2, 3}, Warnings: []string{},
 		Assumptions: []Assumption{{"fleet.destinations", 2.0, Given, "the study"}}}
 	write := func(name, text string) {

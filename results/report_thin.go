@@ -17,10 +17,12 @@ type limits struct {
 	profileBytes int
 	studyBytes   int
 	notes        int
+	intervals    int // of drift, over policies and loads
+	means        int // over intervals of drift, rows of their table
 }
 
 // pageLimits keep the page below 1.5 MB.
-var pageLimits = limits{policies: 48, points: 1200, dots: 6000, rows: 2000, profileBytes: 550_000, studyBytes: 40_000, notes: 40}
+var pageLimits = limits{policies: 48, points: 1200, dots: 6000, rows: 2000, profileBytes: 550_000, studyBytes: 40_000, notes: 40, intervals: 2000, means: 400}
 
 // evenly chooses most of the numbers 0..n-1, the first and last among them.
 func evenly(n, most int) []int {

@@ -24,16 +24,7 @@ import (
 func ranStudy(t *testing.T) (dir string, s results.Summary) {
 	t.Helper()
 	dir = t.TempDir()
-	var out, errs bytes.Buffer
-	args := []string{"run", "table-1", "--set", "measure.warmup_s=1", "--set", "measure.duration_s=3", "--out", dir, "--progress", "none"}
-	if code := run(context.Background(), args, &out, &errs); code != 0 {
-		t.Fatalf("exit code %d: %s", code, &errs)
-	}
-	s, err := results.ReadSummary(filepath.Join(dir, "summary.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir, s
+	return dir, ranInto(t, dir, "run", "table-1", "--set", "measure.warmup_s=1", "--set", "measure.duration_s=3")
 }
 
 // TestReportInABrowser opens the page of 300 cells as a reader does.
@@ -59,15 +50,7 @@ func TestReportInABrowser(t *testing.T) {
 	if said := b.heard(); said != nil {
 		t.Errorf("the page said %v", said)
 	}
-	t.Run("phone", func(t *testing.T) {
-		if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(390, 800)); err != nil {
-			t.Fatal(err)
-		}
-		b.open(t, page)
-		if width := eval[float64](t, b, "document.documentElement.scrollWidth"); width > 390 {
-			t.Errorf("the page is %v pixels wide on a phone of 390", width)
-		}
-	})
+	t.Run("phone", func(t *testing.T) { onPhone(t, b, page) })
 	// What the policy is for: a script that got in does not run.
 	eval[string](t, b, "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.pwned = 1'})); ''")
 	if eval[bool](t, b, "'pwned' in window") {
@@ -87,31 +70,43 @@ func TestReportInABrowser(t *testing.T) {
 
 // drawn: every chart has drawn something, and not one thing only.
 func drawn(t *testing.T, b *browser) {
-	inked := eval[map[string]float64](t, b, `Object.fromEntries([...document.querySelectorAll(".plot canvas")].map(c => {
-		const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, colors = new Set();
-		for (let i = 0; i < d.length; i += 4) if (d[i + 3]) colors.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
-		return [c.closest("figure").id, colors.size];
-	}))`)
-	for _, id := range []string{"ladder", "tpot_p50", "tpot_p99", "hit", "parts", "imbalance", "strip", "ecdf", "goodput", "over-waiting", "over-flight", "over-hit"} {
-		if inked[id] < 20 {
-			t.Errorf("chart %s has %v colours", id, inked[id])
-		}
-	}
+	inked(t, b, "ladder", "tpot_p50", "tpot_p99", "hit", "parts", "imbalance", "strip", "ecdf", "goodput", "over-waiting", "over-flight", "over-hit")
 	if n := eval[float64](t, b, `document.querySelectorAll("#knees .knee").length`); n != 18 {
 		t.Errorf("%v knees, want 6 policies x 3 objectives", n)
 	}
 }
 
-// at returns the place in the window of a value of x in the ladder's chart.
+// inked says which of these charts show less than lines of several colours do.
+func inked(t *testing.T, b *browser, ids ...string) {
+	t.Helper()
+	colours := eval[map[string]float64](t, b, `Object.fromEntries([...document.querySelectorAll(".plot canvas")].map(c => {
+		const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, colors = new Set();
+		for (let i = 0; i < d.length; i += 4) if (d[i + 3]) colors.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+		return [c.closest("figure").id, colors.size];
+	}))`)
+	for _, id := range ids {
+		if colours[id] < 20 {
+			t.Errorf("chart %s has %v colours", id, colours[id])
+		}
+	}
+}
+
+// at returns the place in the window of a load in the ladder's chart.
 func at(t *testing.T, b *browser, qps float64) (x, y float64) {
 	t.Helper()
+	return within(t, b, "ladder", qps)
+}
+
+// within returns the place in the window of a value of x in a chart.
+func within(t *testing.T, b *browser, id string, value float64) (x, y float64) {
+	t.Helper()
 	p := eval[[]float64](t, b, fmt.Sprintf(`(async () => {
-		const u = [...charts].find(c => c.figure.id === "ladder").u;
+		const u = [...charts].find(c => c.figure.id === %q).u;
 		u.root.scrollIntoView({block: "center"});
 		for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame); // the page hears of its scrolling
 		const box = u.over.getBoundingClientRect();
 		return [box.left + u.valToPos(%v, "x"), box.top + box.height / 2];
-	})()`, qps))
+	})()`, id, value))
 	return p[0], p[1]
 }
 
@@ -230,10 +225,7 @@ func cellRow(t *testing.T, b *browser, dir string) {
 func TestHostileReport(t *testing.T) {
 	b := openBrowser(t)
 	dir := t.TempDir()
-	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"run", "quick", "--loads", "30,60", "--out", dir, "--progress", "none"}, &out, &errs); code != 0 {
-		t.Fatalf("exit code %d: %s", code, &errs)
-	}
+	ranInto(t, dir, "run", "quick", "--loads", "30,60")
 	r, err := results.ReadReport(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -278,6 +270,32 @@ func TestReportWithoutProfiles(t *testing.T) {
 	}
 	if said := b.heard(); said != nil {
 		t.Errorf("the page said %v", said)
+	}
+}
+
+// ranInto runs the program with an output folder and returns its summary.
+func ranInto(t *testing.T, dir string, args ...string) results.Summary {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(context.Background(), append(args, "--out", dir, "--progress", "none"), &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	s, err := results.ReadSummary(filepath.Join(dir, "summary.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// onPhone: the page is not wider than a phone.
+func onPhone(t *testing.T, b *browser, page string) {
+	t.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(390, 800)); err != nil {
+		t.Fatal(err)
+	}
+	b.open(t, page)
+	if width := eval[float64](t, b, "document.documentElement.scrollWidth"); width > 390 {
+		t.Errorf("the page is %v pixels wide on a phone of 390", width)
 	}
 }
 

@@ -31,10 +31,10 @@ function checkbox(id, label, on, change) {
 
 const series = (p, y, more = {}) => ({name: DATA.policies[p], style: policyStyle(p), strong: DATA.lead && p === DATA.best, y, ...more});
 
-// overSeeds are the lines of one metric of the ladder.
-function overSeeds(metric) {
+// overSeeds are the lines of a matrix of means with their intervals, by policy.
+function overSeeds(matrix) {
   return DATA.policies.map((_, p) => {
-    const row = DATA.ladder[metric][p], part = i => row.map(v => v && v.length > i ? v[i] : null);
+    const row = matrix[p], part = i => row.map(v => v && v.length > i ? v[i] : null);
     return series(p, part(0), {lo: part(1), hi: part(2)});
   });
 }
@@ -46,7 +46,7 @@ const byTTFT = {label: "TTFT (s)", log: true, text: v => "TTFT ≤ " + seconds(v
 function drawLadder() {
   const chart = new Chart(figure("ladder"), 400);
   const lines = DATA.slos.map(s => ({y: s, label: `≤ ${digits(s)} s`}));
-  const all = overSeeds("p99");
+  const all = overSeeds(DATA.ladder.p99);
   if (DATA.dots.length) {
     all.forEach((s, p) => { s.dots = DATA.dots[p]; });
     if (DATA.seeds.length > 1) checkbox("ladder", "each seed", false, on => { chart.dots = on; chart.update(); });
@@ -65,12 +65,16 @@ function drawTokens() {
   for (const part of ["tpot_p50", "tpot_p99"]) {
     const chart = new Chart(figure(part));
     chart.bandless = DATA.seeds.length < 4;
-    chart.show({x: byLoad, y: {label: "TPOT (ms, log scale)", log: true, ...ms}, series: overSeeds(part)});
+    chart.show({x: byLoad, y: {label: "TPOT (ms, log scale)", log: true, ...ms}, series: overSeeds(DATA.ladder[part])});
   }
 }
 
+function drawBalance() {
+  new Chart(figure("imbalance")).show({x: byLoad, y: {label: "busiest over mean (×)", floor: 0.97, text: times}, series: overSeeds(DATA.ladder.imbalance)});
+}
+
 function drawCache() {
-  new Chart(figure("hit")).show({x: byLoad, y: {label: "KV hit (% of prompt tokens)", ceiling: 1, floor: 0, ...asPercent}, series: overSeeds("hit")});
+  new Chart(figure("hit")).show({x: byLoad, y: {label: "KV hit (% of prompt tokens)", ceiling: 1, floor: 0, ...asPercent}, series: overSeeds(DATA.ladder.hit)});
   const parts = new Chart(figure("parts"));
   chooser("parts", "policy", "Policy", DATA.policies.map((name, p) => [p, name]));
   follow("policy", () => parts.show({
@@ -79,17 +83,18 @@ function drawCache() {
       name: kind, style: styleOf(k), y: DATA.ladder["kind_" + kind][chosen.policy].map(v => v ? v[0] : null),
     })),
   }));
-  new Chart(figure("imbalance")).show({x: byLoad, y: {label: "busiest over mean (×)", floor: 0.97, text: times}, series: overSeeds("imbalance")});
 }
 
 // profiled are the runs of the chosen load that the page has a profile of.
 const profiled = () => DATA.profiles.filter(p => p.load === chosen.load);
 const profiledLoads = () => [...new Set(DATA.profiles.map(p => p.load))];
 
+const bestCapacity = () => DATA.capacity.find(c => c.policy === DATA.best && c.slo === DATA.primary);
+
 // startLoad is the first profiled load at or above the best capacity, where the
 // policies begin to differ.
 function startLoad() {
-  const best = DATA.capacity.find(c => c.policy === DATA.best && c.slo === DATA.primary);
+  const best = bestCapacity();
   const loads = profiledLoads();
   return loads.find(l => best && DATA.loads[l] >= best.qps[0]) ?? loads[loads.length - 1];
 }
@@ -132,6 +137,7 @@ function drawWithin() {
     ["over-hit", "kv_hit", {label: "KV hit (%)", min: 0, ceiling: 1, ...asPercent}]];
   chooseLoad("within");
   for (const [id, key, y] of parts) {
+    if (!figure(id)) continue; // no hits
     const chart = new Chart(figure(id), 220, section.querySelector(".legend"));
     follow("load", () => {
       const runs = profiled(), longest = Math.max(...runs.map(r => r.timeline.requests.length));

@@ -41,7 +41,9 @@ function start() {
   drawLadder();
   drawTokens();
   if (DATA.capacity.length) new Knees("knees").draw();
-  drawCache();
+  if (figure("hit")) drawCache(); // else the page says why there are no hits
+  drawBalance();
+  if (DATA.drift.length) drawDrift();
   if (DATA.profiles.length) {
     new Strip("strip");
     drawECDF();
