@@ -45,7 +45,7 @@ func (f Facts) String() string {
 	if requests == 0 {
 		requests = roundsOfBench
 	}
-	text := fmt.Sprintf("%s, %d requests a client, %d clients without a place", lengths, requests, max(f.Waiting, 0))
+	text := fmt.Sprintf("%s, %d requests a client, %s without a place", lengths, requests, counted(max(f.Waiting, 0), "client"))
 	if f.OnePrompt {
 		text += ", one prompt a step"
 	}

@@ -190,7 +190,7 @@ func givenFacts(f Facts) []string {
 		all = append(all, fmt.Sprintf("%d requests a client", f.RequestsPerClient))
 	}
 	if f.Waiting >= 0 {
-		all = append(all, fmt.Sprintf("%d clients without a place", f.Waiting))
+		all = append(all, counted(f.Waiting, "client")+" without a place")
 	}
 	return all
 }

@@ -12,7 +12,7 @@ var figureNames = [3]string{"TTFT mean, ms", "TPOT mean, ms", "output tokens/s"}
 // Size of a picture and of its margins, in the units of its view box.
 const (
 	plotWidth, plotHeight = 320.0, 230.0
-	plotLeft, plotRight   = 42.0, 12.0
+	plotLeft, plotRight   = 52.0, 12.0
 	plotTop, plotBottom   = 26.0, 26.0
 	plotMark              = 3.5 // radius of a mark
 )
@@ -116,10 +116,13 @@ func (p *plot) y(deviation float64) float64 {
 func (p *plot) grid() {
 	for k := -2; k <= 2; k++ {
 		d := p.bound * float64(k) / 2
-		y := p.y(d)
+		y, label := p.y(d), "0"
+		if k != 0 {
+			label = fmt.Sprintf("%+.3g %%", 100*d)
+		}
 		p.Lines = append(p.Lines, plotLine{
 			Path: fmt.Sprintf("M%.1f %.1fH%.1f", plotLeft, y, plotWidth-plotRight), Strong: k == 0,
-			Text: plotText{fmt.Sprintf("%.1f", plotLeft-6), fmt.Sprintf("%.1f", y+4), "end", fmt.Sprintf("%+.3g", 100*d)},
+			Text: plotText{fmt.Sprintf("%.1f", plotLeft-6), fmt.Sprintf("%.1f", y+4), "end", label},
 		})
 	}
 	for _, value := range p.ticks() {

@@ -116,3 +116,24 @@ func (b *browser) mouse(t *testing.T, kind input.DispatchMouseEventType, x, y fl
 		t.Fatal(err)
 	}
 }
+
+// onPhone: the page is not wider than a phone, what is read in words is not cut
+// off, and no label is too small to read.
+func onPhone(t *testing.T, b *browser, page string) {
+	t.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(390, 800)); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(b.ctx, chromedp.Navigate("file://"+page)); err != nil {
+		t.Fatal(err)
+	}
+	if width := eval[float64](t, b, "document.documentElement.scrollWidth"); width > 390 {
+		t.Errorf("the page is %v pixels wide on a phone of 390", width)
+	}
+	for _, bad := range eval[[]string](t, b, `[...document.querySelectorAll("caption, .origins td, .ends span, svg text")].filter(e => {
+		const box = e.getBoundingClientRect();
+		return box.width > 0 && (box.right > innerWidth || box.height < 9);
+	}).map(e => e.textContent)`) {
+		t.Errorf("cut off or too small on a phone: %q", bad)
+	}
+}

@@ -287,18 +287,6 @@ func ranInto(t *testing.T, dir string, args ...string) results.Summary {
 	return s
 }
 
-// onPhone: the page is not wider than a phone.
-func onPhone(t *testing.T, b *browser, page string) {
-	t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(390, 800)); err != nil {
-		t.Fatal(err)
-	}
-	b.open(t, page)
-	if width := eval[float64](t, b, "document.documentElement.scrollWidth"); width > 390 {
-		t.Errorf("the page is %v pixels wide on a phone of 390", width)
-	}
-}
-
 // poison appends a text to every text.
 func poison(v reflect.Value, text string) {
 	switch v.Kind() {
