@@ -61,3 +61,19 @@ func TestFleetSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestFleetNotes: what holds for several policies is said once.
+func TestFleetNotes(t *testing.T) {
+	f := &FleetSizes{Study: "s", LoadQPS: 80, From: 2, To: 20}
+	for _, policy := range []string{"a", "b"} {
+		f.Courses = append(f.Courses, triedFleets(policy, 1, map[int]bool{4: false, 5: true}))
+	}
+	f.Summarise([]float64{3.5}, 0.05)
+	var b strings.Builder
+	if err := PrintFleetSizes(&b, f, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n\nnote: one seed: no interval (a, p99 <= 3.5 s and 1 more)\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("no %q at the end of\n%s", want, &b)
+	}
+}

@@ -146,7 +146,7 @@ func (s *Summary) driftTable(data *pageData) *driftTable {
 	}
 	for _, i := range evenly(len(means), data.limits.means) {
 		m := &means[i]
-		row := []string{m.policy, shortly(m.load), strconv.Itoa(m.intervals)}
+		row := []string{m.policy, Shortly(m.load), strconv.Itoa(m.intervals)}
 		for _, word := range m.words() {
 			row = append(row, strings.NewReplacer("inf", "∞", "-", "–").Replace(word))
 		}

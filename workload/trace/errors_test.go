@@ -24,6 +24,7 @@ func TestMooncakeErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "t: the file is empty"},
 		{"another format", "a,b\n", "t:1: read \"a,b\", wanted a trace (azure, "},
+		{"columns unknown", "time,tokens\n", "vidur, weka); a CSV of one's own has the columns arrival_s, input_tokens and output_tokens"},
 		{"binary", strings.Repeat("\x00\xff\x1b", 400), "t:1: read \"\\x00\\xff\\x1b"},
 		{"cut short", good + good[:40], "t:2: the line is cut short"},
 		{"cut in a number", good + good[:len(good)-3], "t:2: the line is cut short"},

@@ -117,7 +117,7 @@ func formatOf(in *lines.Reader, forced string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", in.Errorf("read %s, wanted a trace (%s)", lines.Excerpt(line), known)
+	return "", in.Errorf("read %s, wanted a trace (%s); a CSV of one's own has the columns arrival_s, input_tokens and output_tokens at least (docs/traces.md)", lines.Excerpt(line), known)
 }
 
 // Next fills r with the next request that is kept, or returns io.EOF; Header is
