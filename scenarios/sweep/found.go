@@ -50,6 +50,9 @@ func (p *Plan) mayHold(name string, s Shard) bool {
 func (p *Plan) find(ids []id, s Shard, verify bool) (*found, error) {
 	dir := filepath.Join(p.dir, segmentsFolder)
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notPlanned(dir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"cacheroute/calib"
 	"cacheroute/results"
@@ -34,7 +35,7 @@ const (
 )
 
 // format is the version of these files.
-const format = 1
+const format = 2
 
 // Plan is plan.json.
 type Plan struct {
@@ -57,6 +58,7 @@ type PlanVariant struct {
 	Label  string                `json:"label"` // also its folder below that of the results; empty for an only one
 	Values []scenarios.AxisValue `json:"values,omitempty"`
 	File   string                `json:"file"` // the study with every default, below the plan
+	SHA256 string                `json:"sha256"`
 	Cells  int                   `json:"cells"`
 }
 
@@ -113,7 +115,8 @@ func distinct(variants []scenarios.Variant) error {
 func makeReady(dir string) error {
 	own := filepath.Join(dir, planFile)
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		if _, err := os.Stat(filepath.Join(dir, segmentsFolder)); err != nil {
+		_, noResults := os.Stat(filepath.Join(dir, segmentsFolder))
+		if _, noPlan := os.Stat(own); noResults != nil && noPlan != nil {
 			return scenarios.Badf("%s: holds files and no plan, wanted another --out", dir)
 		}
 	}
@@ -145,7 +148,7 @@ func (p *Plan) add(i int, v scenarios.Variant, lines io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := PlanVariant{Label: v.Label, Values: v.Values, File: filepath.Join(studiesFolder, fmt.Sprintf("%04d.yaml", i)), Cells: runner.Cells()}
+	out := PlanVariant{Label: v.Label, Values: v.Values, File: filepath.Join(studiesFolder, fmt.Sprintf("%04d.yaml", i)), SHA256: sumOfText(study), Cells: runner.Cells()}
 	err = results.WriteFileAtomic(filepath.Join(p.dir, out.File), func(w io.Writer) error {
 		_, err := w.Write(study)
 		return err
@@ -195,10 +198,10 @@ func (p *Plan) open(v *PlanVariant) (*scenarios.Runner, error) {
 	return scenarios.Prepare(study, nil)
 }
 
-// reopen opens a variant as it was planned. A file that was there then and is
+// reopen opens a variant as it was planned. An input that was there then and is
 // not now may come back, so its absence is no bad input.
 func (p *Plan) reopen(v *PlanVariant) (*scenarios.Runner, error) {
-	for _, in := range append([]results.FileSum{{Name: filepath.Join(p.dir, v.File)}}, p.Inputs...) {
+	for _, in := range p.Inputs {
 		f, err := os.Open(in.Name)
 		if err != nil {
 			return nil, err
@@ -212,15 +215,10 @@ func (p *Plan) reopen(v *PlanVariant) (*scenarios.Runner, error) {
 	return runner, p.sameInputs(runner)
 }
 
-// Open reads a plan.
+// Open reads a plan whose studies are as they were planned.
 func Open(dir string) (*Plan, error) {
 	path := filepath.Join(dir, planFile)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(dir); err == nil {
-			return nil, scenarios.Badf("%s: not there, wanted a folder that cacheroute sweep plan has written", path)
-		}
-	}
+	text, err := readPlanned(path)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +236,41 @@ func Open(dir string) (*Plan, error) {
 	if planned != p.Cells {
 		return nil, scenarios.Badf("%s: %d cells in its variants, wanted %d: plan again, the results are kept", path, planned, p.Cells)
 	}
-	return p, nil
+	return p, p.sameStudies()
+}
+
+// sameStudies refuses studies that are not as they were planned.
+func (p *Plan) sameStudies() error {
+	for i := range p.Variants {
+		v := &p.Variants[i]
+		text, err := readPlanned(filepath.Join(p.dir, v.File))
+		if err != nil {
+			return err
+		}
+		if sumOfText(text) != v.SHA256 {
+			return p.changed(v)
+		}
+	}
+	return nil
+}
+
+// readPlanned reads a file that every plan has.
+func readPlanned(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, notPlanned(path)
+	}
+	return text, err
+}
+
+// notPlanned says that a file that every plan has is not there.
+func notPlanned(path string) error {
+	return scenarios.Badf("%s: not there, wanted a folder as cacheroute sweep plan writes it", path)
+}
+
+func sumOfText(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // sameCode refuses a plan of another program.
@@ -269,6 +301,9 @@ const (
 func (p *Plan) ids() ([]id, error) {
 	path := filepath.Join(p.dir, cellsFile)
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notPlanned(path)
+	}
 	if err != nil {
 		return nil, err
 	}

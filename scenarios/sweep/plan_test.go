@@ -57,6 +57,9 @@ func TestBadPlan(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, name), bytes.Replace(text, []byte(from), []byte(to), 1), 0o666)
 		}
 	}
+	remove := func(name string) func(dir string) error {
+		return func(dir string) error { return os.Remove(filepath.Join(dir, name)) }
+	}
 	dir := t.TempDir()
 	planned(t, dir, small, scenarios.Build{Version: "1"})
 	runShard(t, dir, 0, 1)
@@ -67,10 +70,13 @@ func TestBadPlan(t *testing.T) {
 	}{
 		{cut(planFile), "", "wanted a plan as it was written: plan again, the results are kept"},
 		{cut(cellsFile), "", "cells.jsonl: not as it was planned"},
-		{replace(planFile, `"format": 1`, `"format": 2`), "", "format 2, wanted 1"},
+		{replace(planFile, `"format": 2`, `"format": 1`), "", "format 1, wanted 2"},
 		{replace(planFile, `"cells": 8`, `"cells": 9`), "", "8 cells in its variants, wanted 9"},
 		{func(dir string) error { return nil }, "other", "made by cacheroute 1, code , and this is , code other"},
-		{func(dir string) error { return os.Remove(filepath.Join(dir, planFile)) }, "", "not there, wanted a folder that cacheroute sweep plan has written"},
+		{remove(planFile), "", "plan.json: not there, wanted a folder as cacheroute sweep plan writes it"},
+		{remove(cellsFile), "", "cells.jsonl: not there"},
+		{remove("studies/0000.yaml"), "", "0000.yaml: not there"},
+		{replace("studies/0000.yaml", "destinations: 2", "destinations: 3"), "", "0000.yaml: not the study that was planned: plan again"},
 	} {
 		if err := c.hurt(dir); err != nil {
 			t.Fatal(err)
@@ -80,16 +86,29 @@ func TestBadPlan(t *testing.T) {
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want bad input and %q", err, c.want)
 		}
+		if c.code == "" {
+			_, status := StatusOf(dir, false)
+			_, _, _, resume := Submission{Engine: "local"}.Prepare(dir)
+			for _, err := range []error{status, resume, collect(dir, t.TempDir(), false)} {
+				if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("error %v, want bad input and %q", err, c.want)
+				}
+			}
+		}
 		planned(t, dir, small, scenarios.Build{Version: "1"})
 		if ran := runShard(t, dir, 0, 1); ran != 0 {
 			t.Errorf("%s: %d cells run after it was planned again", c.want, ran)
 		}
 	}
-	if err := replace("studies/0000.yaml", "destinations: 2", "destinations: 3")(dir); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, segmentsFolder)); err != nil {
 		t.Fatal(err)
 	}
-	if err := collect(dir, t.TempDir(), false); err == nil || !strings.Contains(err.Error(), "not the study that was planned") {
-		t.Errorf("another study collected: %v", err)
+	if _, err := StatusOf(dir, false); err == nil || !strings.Contains(err.Error(), "segments: not there") {
+		t.Errorf("status without segments: %v", err)
+	}
+	planned(t, dir, small, scenarios.Build{Version: "1"})
+	if ran := runShard(t, dir, 0, 1); ran != 8 {
+		t.Errorf("%d cells run after their results were deleted", ran)
 	}
 	if _, err := Make("..", "x", nil, scenarios.Build{}); err == nil || !strings.Contains(err.Error(), "holds files and no plan") {
 		t.Errorf("planned into a foreign folder: %v", err)
