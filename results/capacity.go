@@ -3,25 +3,28 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
 // Censor says on which side the ladder of loads has cut a capacity off.
 type Censor string
 
-// A seed is censored on the left if it fails at every load of its ladder and on
-// the right if it passes at the highest. Several seeds are censored left or
-// right if all of them are, not censored if none is, else mixed.
+// A seed is open if a load above its knee has not run, censored on the left if
+// it fails at every load of its ladder and on the right if it passes at the
+// highest. Several seeds are open if one of them is or has not run at all,
+// censored left or right if all of them are, not censored if none is, else mixed.
 const (
 	CensorNone  Censor = "none"
 	CensorLeft  Censor = "left"
 	CensorRight Censor = "right"
 	CensorMixed Censor = "mixed"
+	CensorOpen  Censor = "open"
 )
 
 // Capacity is a knee: the highest load that passes, never a bare number. QPS is
 // a lower bound where it is censored: 0 on the left (the truth is below the
-// lowest load), the highest load on the right.
+// lowest load), the highest load on the right. So it is for an open seed.
 type Capacity struct {
 	QPS    float64 `json:"qps"`
 	Censor Censor  `json:"censor"`
@@ -70,9 +73,30 @@ func knee(ladder []*Cell, slo, maxFailure float64) (c Capacity, failsBelow float
 	return c, failsBelow
 }
 
+// extent is what the cells of a policy are when all have run.
+type extent struct {
+	rungs int       // loads of a ladder; 0: each seed has its own
+	part  bool      // cells may be missing: then loads and seeds are those of the study
+	loads []float64 // sorted
+	seeds int
+}
+
+// opens reports whether a load above the knee of a sorted ladder is missing.
+func (e *extent) opens(ladder []*Cell, knee float64) bool {
+	above := func(load float64) bool { return load > knee }
+	ran := 0
+	for _, c := range ladder {
+		if above(c.LoadQPS) {
+			ran++
+		}
+	}
+	first := slices.IndexFunc(e.loads, above)
+	return e.part && first >= 0 && ran < len(e.loads)-first
+}
+
 // newCapacityRow finds the knees of one policy. seeds holds a ladder for each
-// seed, rungs is the number of loads that a whole ladder has, 0 if each has its own.
-func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure float64) CapacityRow {
+// seed.
+func newCapacityRow(policy string, seeds [][]*Cell, e *extent, slo, maxFailure float64) CapacityRow {
 	row := CapacityRow{Policy: policy, SLO: slo, MaxFailureRate: maxFailure, Warnings: []string{}}
 	warn := func(format string, args ...any) { row.Warnings = append(row.Warnings, fmt.Sprintf(format, args...)) }
 	var censors []Censor
@@ -80,18 +104,25 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 	for _, ladder := range seeds {
 		seed := ladder[0].Seed
 		k, fails := knee(ladder, slo, maxFailure)
+		if e.opens(ladder, k.QPS) {
+			k.Censor = CensorOpen
+		}
 		row.PerSeed = append(row.PerSeed, SeedCapacity{seed, k})
 		qps = append(qps, k.QPS)
 		censors = append(censors, k.Censor)
 		if fails > 0 {
 			warn("seed %d passes at %s QPS but fails at %s: where low loads are the slowest, their caches were still cold", seed, Shortly(k.QPS), Shortly(fails))
 		}
-		if len(ladder) < rungs {
-			warn("seed %d has run %d of %d loads", seed, len(ladder), rungs)
+		if len(ladder) < e.rungs {
+			warn("seed %d has run %d of %d loads", seed, len(ladder), e.rungs)
 		}
 	}
 	row.QPS, row.Censor = NewInterval(qps), mergeCensors(censors)
 	n := len(seeds)
+	if n < e.seeds {
+		row.Censor = CensorOpen
+		warn("%d of %d seeds have run", n, e.seeds)
+	}
 	if text := row.censorWords(seeds[0][0].LoadQPS); text != "" {
 		row.Warnings = append(row.Warnings, text)
 	}
@@ -106,6 +137,9 @@ func newCapacityRow(policy string, seeds [][]*Cell, rungs int, slo, maxFailure f
 
 // mergeCensors is the censoring of several seeds.
 func mergeCensors(seeds []Censor) Censor {
+	if slices.Contains(seeds, CensorOpen) {
+		return CensorOpen
+	}
 	for _, c := range seeds {
 		if c != seeds[0] {
 			return CensorMixed
@@ -133,6 +167,8 @@ func (r *CapacityRow) censorWords(lowest float64) string {
 		return fmt.Sprintf("above %s%s: add higher loads", Shortly(float64(r.QPS.Mean)), every)
 	case CensorMixed:
 		return fmt.Sprintf("%d of %d seeds lie outside the ladder of loads: the mean is a lower bound", n-inside, n)
+	case CensorOpen:
+		return "cells of its ladder have not run: the capacity is open"
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -176,5 +177,37 @@ func TestCapacityTexts(t *testing.T) {
 	s := Summarise("s", cells, []float64{2}, 0.05)
 	if got := s.capacityText("x", 2); got != "122 (<162)" {
 		t.Errorf("19 of 20 seeds at one rung: %q", got)
+	}
+}
+
+// A capacity that a missing cell may move is open; one that none may is not.
+func TestSummarisePart(t *testing.T) {
+	loads := []float64{60, 30, 100}
+	one, two := ladderOf("p", 1, []float64{30, 60, 100}, []float64{1, 2, 9}), ladderOf("p", 2, []float64{30, 60, 100}, []float64{1, 2, 9})
+	other := ladderOf("q", 1, []float64{30, 60, 100}, []float64{1, 9, 9})
+	other = append(other, ladderOf("q", 2, []float64{30, 60, 100}, []float64{1, 9, 9})...)
+	for _, c := range []struct {
+		name, text, best, times string
+		cells                   []Cell
+	}{
+		{"whole", "60 (<100)", "p", "2.00×", slices.Concat(one, two)},
+		{"the highest is missing", "60?", "", "", slices.Concat(one, two[:2])},
+		{"all of the highest are missing", "60?", "", "", slices.Concat(one[:2], two[:2])},
+		{"one below the knee is missing", "60 (<100)", "p", "2.00×", slices.Concat(one, two[1:])},
+		{"the knee is missing", "45?", "", "", slices.Concat(one, two[:1], two[2:])},
+		{"a seed is missing", "60?", "", "", one},
+		{"only failures have run", "0?", "", "", slices.Concat(one[2:], two[2:])},
+	} {
+		s := SummarisePart("s", slices.Concat(c.cells, other), loads, 2, []float64{3.5}, 0.05)
+		if text, best, times := s.capacityText("p", 3.5), s.bestCapacity(3.5), s.multiplierText("p", 3.5); text != c.text || best != c.best || times != c.times {
+			t.Errorf("%s: %s, best %q, %q; want %s, %q, %q", c.name, text, best, times, c.text, c.best, c.times)
+		}
+		if open := s.capacity("p", 3.5).Censor == CensorOpen; open != strings.HasSuffix(c.text, "?") {
+			t.Errorf("%s: censor %s", c.name, s.capacity("p", 3.5).Censor)
+		}
+		r := Report{Summary: s}
+		if headline := r.verdict().Headline; strings.Contains(headline, "have run") != (strings.HasSuffix(c.text, "?") && c.text != "0?") {
+			t.Errorf("%s: headline %s", c.name, headline)
+		}
 	}
 }

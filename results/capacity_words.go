@@ -9,7 +9,7 @@ import (
 )
 
 // capacityText is a capacity such as "176 ± 11.1", "50 (<60)", "<30" or
-// ">=40 ± 20".
+// ">=40 ± 20", or "90?" where cells are missing.
 func (s *Summary) capacityText(policy string, slo float64) string {
 	r := s.capacity(policy, slo)
 	if r == nil {
@@ -21,6 +21,8 @@ func (s *Summary) capacityText(policy string, slo float64) string {
 		return "<" + Shortly(s.lowestLoad(policy, r.PerSeed[0].Seed))
 	case CensorRight:
 		return ">" + mean
+	case CensorOpen:
+		return mean + "?"
 	case CensorMixed:
 		mean = ">=" + mean
 	}
@@ -186,6 +188,8 @@ func (s *Summary) bestOther(row *CapacityRow) (best *CapacityRow) {
 func (s *Summary) times(row, other *CapacityRow) string {
 	ratio := float64(row.QPS.Mean) / s.upperBound(other)
 	switch {
+	case row.Censor == CensorOpen:
+		return ""
 	case row.Censor == CensorNone && other.Censor == CensorNone:
 		return fmt.Sprintf("%.2f×", ratio)
 	case ratio > 1:
@@ -211,6 +215,9 @@ func (s *Summary) multiplierText(policy string, slo float64) string {
 // upperBound is the mean of the knees with each censored one at the highest
 // value that it may have.
 func (s *Summary) upperBound(row *CapacityRow) float64 {
+	if row.Censor == CensorOpen {
+		return math.Inf(1)
+	}
 	sum := 0.0
 	for _, k := range row.PerSeed {
 		switch k.Censor {

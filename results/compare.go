@@ -215,7 +215,7 @@ func (s *Summary) knees(row *CapacityRow, sel Selection) (lo, hi []float64) {
 		switch k.Censor {
 		case CensorLeft:
 			h = s.lowestLoad(row.Policy, k.Seed)
-		case CensorRight:
+		case CensorRight, CensorOpen:
 			h = math.Inf(1)
 		}
 		lo, hi = append(lo, l), append(hi, h)

@@ -59,6 +59,8 @@ func (c *Comparison) knee(i Interval, censor Censor, r rungs) string {
 		return "<" + Shortly(lowest)
 	case CensorRight:
 		return ">" + mean
+	case CensorOpen:
+		return mean + "?"
 	case CensorMixed:
 		mean = ">=" + mean
 	}

@@ -82,7 +82,12 @@ func (s *Summary) bestCapacity(slo float64) string {
 	}
 	others := 0
 	for i := range s.Capacity {
-		if r := &s.Capacity[i]; r.SLO == slo && r.Policy != best {
+		r := &s.Capacity[i]
+		switch {
+		case r.SLO != slo:
+		case r.Policy == best && r.Censor == CensorOpen:
+			return ""
+		case r.Policy != best:
 			others++
 			if s.upperBound(r) >= most {
 				return ""
@@ -128,6 +133,7 @@ func capacityMarks(all ...*Summary) (marks []string) {
 		{censored[CensorLeft], "<: fails at the lowest load"},
 		{censored[CensorRight], ">: passes at the highest"},
 		{censored[CensorMixed], ">=: some seeds do either"},
+		{censored[CensorOpen], "?: of the cells that have run; others may move it"},
 		{near, "(<b): less than b, the next load; the seeds differ by less than that"},
 		{cut, "(0-b): 95 % interval, cut at 0"},
 	} {

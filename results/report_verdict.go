@@ -40,9 +40,7 @@ func (r *Report) verdict() verdict {
 	}
 	best := s.best(slo)
 	if len(best) == 0 {
-		low := s.lowestLoad(s.Capacity[0].Policy, s.Capacity[0].PerSeed[0].Seed)
-		v.Headline = fmt.Sprintf("No policy keeps the objective, not even at %s requests/s, the lowest load tried.", Shortly(low))
-		v.Doubts = append(v.Doubts, "The capacity lies below the ladder: add lower loads.")
+		s.noVerdict(&v, slo)
 	} else {
 		s.fillVerdict(&v, best, slo)
 		v.Facts = append(v.Facts, r.perDestination(best[0])...)
@@ -50,6 +48,18 @@ func (r *Report) verdict() verdict {
 	v.Doubts = append(v.Doubts, s.generalDoubts(r.Manifest.Policies)...)
 	v.Doubts = append(v.Doubts, r.Manifest.Warnings...)
 	return v
+}
+
+// noVerdict is that of no policy that passes.
+func (s *Summary) noVerdict(v *verdict, slo float64) {
+	open := func(r CapacityRow) bool { return r.SLO == slo && r.Censor == CensorOpen }
+	if slices.ContainsFunc(s.Capacity, open) {
+		v.Headline = "No policy keeps the objective at any load that has run."
+		return
+	}
+	low := s.lowestLoad(s.Capacity[0].Policy, s.Capacity[0].PerSeed[0].Seed)
+	v.Headline = fmt.Sprintf("No policy keeps the objective, not even at %s requests/s, the lowest load tried.", Shortly(low))
+	v.Doubts = append(v.Doubts, "The capacity lies below the ladder: add lower loads.")
 }
 
 // slos returns the objectives in their order.
@@ -130,6 +140,9 @@ func (s *Summary) fillVerdict(v *verdict, best []*CapacityRow, slo float64) {
 		v.Figure = "> " + figure
 		v.Headline = fmt.Sprintf("%s %s more than %s\u00a0requests/s, the highest load tried, within p99 TTFT ≤ %s\u00a0s.", who, takes, figure, Shortly(slo))
 		v.Doubts = append(v.Doubts, "The capacity lies above the ladder: add higher loads.")
+	case CensorOpen:
+		v.Figure = figure + "?"
+		v.Headline = fmt.Sprintf("%s %s %s\u00a0%s in the cells that have run; others may move that.", who, takes, figure, within)
 	case CensorMixed:
 		v.Figure = "≥ " + figure
 		v.Headline = fmt.Sprintf("%s %s at least %s\u00a0%s%s.", who, takes, figure, within, seeds)
@@ -148,7 +161,7 @@ func (s *Summary) fillVerdict(v *verdict, best []*CapacityRow, slo float64) {
 	} else if other := s.bestOther(row); other != nil {
 		s.compare(v, row, other)
 	}
-	if row.Censor != CensorRight {
+	if row.Censor != CensorRight && row.Censor != CensorOpen {
 		v.Doubts = append(v.Doubts, s.resolution(row))
 	}
 	flat := s.capacity(withoutAffinity, slo)
@@ -186,7 +199,7 @@ func (s *Summary) seedWords(v *verdict, best []*CapacityRow) string {
 func (s *Summary) intervalWords(row *CapacityRow) []string {
 	rungs, half := s.rungs(row), row.QPS.HalfWidth()
 	switch n := plural(len(row.PerSeed), "seed"); {
-	case !half.Finite() || row.Censor == CensorRight:
+	case !half.Finite() || row.Censor == CensorRight || row.Censor == CensorOpen:
 		return nil
 	case half == 0:
 		return []string{fmt.Sprintf("All seeds at the same rung of the ladder; the next is %s requests/s.", Shortly(rungs.next))}
@@ -218,7 +231,7 @@ func (s *Summary) compare(v *verdict, row, other *CapacityRow) {
 	}
 	for _, w := range other.Warnings {
 		join := ": "
-		if other.Censor != CensorMixed && w == other.censorWords(s.lowestLoad(other.Policy, other.PerSeed[0].Seed)) {
+		if other.Censor != CensorMixed && other.Censor != CensorOpen && w == other.censorWords(s.lowestLoad(other.Policy, other.PerSeed[0].Seed)) {
 			join = " is "
 		}
 		v.Doubts = append(v.Doubts, other.Policy+join+w+".")

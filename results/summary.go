@@ -45,16 +45,23 @@ func Summarise(study string, cells []Cell, slos []float64, maxFailure float64) S
 	for i := range cells {
 		loads[cells[i].LoadQPS] = true
 	}
-	return summarise(study, cells, len(loads), slos, maxFailure)
+	return summarise(study, cells, &extent{rungs: len(loads)}, slos, maxFailure)
+}
+
+// SummarisePart is Summarise for some of the cells of a study: a capacity that
+// a missing one of these loads and seeds may move is open.
+func SummarisePart(study string, cells []Cell, loads []float64, seeds int, slos []float64, maxFailure float64) Summary {
+	e := &extent{rungs: len(loads), part: true, loads: slices.Sorted(slices.Values(loads)), seeds: seeds}
+	return summarise(study, cells, e, slos, maxFailure)
 }
 
 // SummariseSearch is Summarise for cells of which each policy and seed has loads
 // of its own, around its knees.
 func SummariseSearch(study string, cells []Cell, slos []float64, maxFailure float64) Summary {
-	return summarise(study, cells, 0, slos, maxFailure)
+	return summarise(study, cells, &extent{}, slos, maxFailure)
 }
 
-func summarise(study string, cells []Cell, rungs int, slos []float64, maxFailure float64) Summary {
+func summarise(study string, cells []Cell, e *extent, slos []float64, maxFailure float64) Summary {
 	s := Summary{Study: study, Cells: slices.Clone(cells), Ladder: []LadderRow{}, Capacity: []CapacityRow{}, Drift: []DriftRow{}}
 	policies, place := []string{}, map[string]int{}
 	for i := range cells {
@@ -77,7 +84,7 @@ func summarise(study string, cells []Cell, rungs int, slos []float64, maxFailure
 		s.addLadder(rest[:n])
 		seeds := bySeed(rest[:n])
 		for _, slo := range slos {
-			s.Capacity = append(s.Capacity, newCapacityRow(policy, seeds, rungs, slo, maxFailure))
+			s.Capacity = append(s.Capacity, newCapacityRow(policy, seeds, e, slo, maxFailure))
 		}
 		rest = rest[n:]
 	}

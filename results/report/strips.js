@@ -90,7 +90,7 @@ class Knees {
 
 function seedText(q, censor) {
   if (censor === "left") return "< " + digits(DATA.loads[0], 6);
-  return (censor === "right" ? "> " : "") + digits(q, 6);
+  return (censor === "right" ? "> " : "") + digits(q, 6) + (censor === "open" ? "?" : "");
 }
 
 const shorten = (name, width) => name.length > width / 7 ? name.slice(0, Math.floor(width / 7) - 1) + "…" : name;

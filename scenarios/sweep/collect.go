@@ -97,7 +97,7 @@ func (p *Plan) collect(v *PlanVariant, ids []id, have *found, o *CollectOptions)
 		runner.Notices = append(runner.Notices, fmt.Sprintf("%d of %d cells are missing: %s", len(lost), len(ids), excerpt(lost)))
 	}
 	study := runner.Study
-	summary := results.Summarise(study.Name, cells, study.Measure.SLOs, study.Measure.MaxFailureRate)
+	summary := results.SummarisePart(study.Name, cells, study.LoadsQPS, len(study.Seeds), study.Measure.SLOs, study.Measure.MaxFailureRate)
 	dir := filepath.Join(o.Out, v.Label)
 	if err := runner.Collect(scenarios.SweepOptions{Dir: dir, Build: o.Build, Note: o.Note}, &summary, profiles); err != nil {
 		return err
