@@ -8,20 +8,50 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"strings"
+	"time"
 )
 
-// temporaries numbers the temporary files of this process.
-var temporaries atomic.Int64
+// temporary is a name that no other process uses, on whatever machine: pods on
+// one volume all have the process id 1.
+func temporary(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%016x.tmp", filepath.Base(path), rand.Uint64()))
+}
+
+// staleAfter is how long nobody has written to a temporary file whose writer
+// was killed.
+const staleAfter = time.Hour
+
+// RemoveStale removes what killed writers of the file at path have left.
+func RemoveStale(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, "."+filepath.Base(path)+".") || !strings.HasSuffix(name, ".tmp") {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < staleAfter {
+			continue // removed meanwhile, or perhaps being written
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cannotWrite(path, err)
+		}
+	}
+	return nil
+}
 
 // WriteFileAtomic makes the file at path of what write writes: under a
 // temporary name in the same directory, synced, then renamed. After an error
 // (or a panic in write) nothing is left and a file that was there is untouched.
 func WriteFileAtomic(path string, write func(io.Writer) error) (err error) {
-	name := fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(path), os.Getpid(), temporaries.Add(1))
-	temporary := filepath.Join(filepath.Dir(path), name)
+	temporary := temporary(path)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return cannotWrite(path, fmt.Errorf("it is there and not a regular file"))
 	}

@@ -97,6 +97,9 @@ a replay of OUT gives what a replay of TRACE does. OUT appears when it is whole.
 			return err
 		}
 		defer r.Close()
+		if err := results.RemoveStale(args[1]); err != nil {
+			return err
+		}
 		// What goes wrong with the trace is told as it is, not as a failure to write.
 		var failed error
 		err = results.WriteFileAtomic(args[1], func(w io.Writer) error {
