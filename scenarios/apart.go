@@ -40,9 +40,10 @@ func (r *Runner) Requests(i int) float64 {
 // Inputs are the files that the study read.
 func (r *Runner) Inputs() []results.FileSum { return r.inputs }
 
-// Collect makes the folder of results of cells that were run elsewhere. Results
-// of another study in it are moved aside.
-func (r *Runner) Collect(o SweepOptions, s *results.Summary, profiles []results.CellProfile) error {
+// Collect makes the folder of results of cells that were run elsewhere; requests
+// are the files of theirs, if they are kept. Results of another study in the
+// folder are moved aside.
+func (r *Runner) Collect(o SweepOptions, s *results.Summary, profiles []results.CellProfile, requests []string) error {
 	release, err := Claim(o.Dir)
 	if err != nil {
 		return err
@@ -50,6 +51,11 @@ func (r *Runner) Collect(o SweepOptions, s *results.Summary, profiles []results.
 	defer release()
 	if _, err := r.openStore(o); err != nil {
 		return err
+	}
+	if len(requests) > 0 {
+		if err := r.joinRequests(o.Dir, o.Build.Version, requests); err != nil {
+			return err
+		}
 	}
 	return r.write(o.Dir, o.Build, s, profiles)
 }

@@ -20,8 +20,7 @@ func (s *store) run(ctx context.Context, c Cell, tally *Tally) (cell results.Cel
 	}
 	var failed error // of the run rather than of the file
 	err = results.WriteFileAtomic(s.requestsPath(c), func(out io.Writer) error {
-		window, _ := s.runner.window(c)
-		rows := results.NewRequestWriter(out, c.Policy.Label, c.LoadQPS, c.Seed, window, s.runner.keyNames())
+		rows := s.runner.RequestWriter(out, c)
 		if cell, profile, failed = s.runner.Run(ctx, c, tally, rows.Add); failed != nil {
 			return failed
 		}
@@ -31,6 +30,12 @@ func (s *store) run(ctx context.Context, c Cell, tally *Tally) (cell results.Cel
 		err = failed
 	}
 	return cell, profile, err
+}
+
+// RequestWriter writes the requests of a cell.
+func (r *Runner) RequestWriter(out io.Writer, c Cell) *results.RequestWriter {
+	window, _ := r.window(c)
+	return results.NewRequestWriter(out, c.Policy.Label, c.LoadQPS, c.Seed, window, r.keyNames())
 }
 
 // keyNames are the names that the user gave the keys; nil if there are none.
@@ -43,14 +48,19 @@ func (r *Runner) keyNames() []string {
 
 // joinRequests makes requests.parquet of the requests of all cells.
 func (s *store) joinRequests(version string) error {
-	study, err := s.runner.Resolved()
-	if err != nil {
-		return err
-	}
 	cells := make([]string, s.runner.Cells())
 	for i := range cells {
 		cells[i] = s.requestsPath(s.runner.Cell(i))
 	}
+	return s.runner.joinRequests(s.dir, version, cells)
+}
+
+// joinRequests makes requests.parquet in a folder of the files of its cells.
+func (r *Runner) joinRequests(dir, version string, cells []string) error {
+	study, err := r.Resolved()
+	if err != nil {
+		return err
+	}
 	meta := results.CellsMeta{Study: string(study), Version: version}
-	return results.JoinRequests(filepath.Join(s.dir, requestsFile), cells, meta)
+	return results.JoinRequests(filepath.Join(dir, requestsFile), cells, meta)
 }

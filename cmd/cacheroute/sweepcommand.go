@@ -35,6 +35,7 @@ that cacheroute run would have made. docs/sweep.md tells more.`,
 func (a *app) sweepPlanCommand() *cobra.Command {
 	f := &studyFlags{}
 	var out string
+	var requests bool
 	c := &cobra.Command{
 		Use:   "plan STUDY --out PLAN",
 		Short: "Write what to run into a folder that all machines see",
@@ -46,6 +47,7 @@ planned again after a change of the study, only what changed runs again.`,
 	}
 	f.registerChoice(c)
 	c.Flags().StringVar(&out, "out", "", "folder of the plan")
+	c.Flags().BoolVar(&requests, "requests", false, "also keep a row a request (some 30 bytes each, twice with the requests.parquet of collect)")
 	c.RunE = a.body(func(_ context.Context, args []string) error {
 		if out == "" {
 			return scenarios.Badf("--out: missing, wanted the folder of the plan")
@@ -58,7 +60,7 @@ planned again after a change of the study, only what changed runs again.`,
 		if err != nil {
 			return err
 		}
-		p, err := sweep.Make(out, variants[0].Base(), variants, build())
+		p, err := sweep.Make(out, variants, sweep.MakeOptions{Name: variants[0].Base(), Requests: requests, Build: build()})
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func planned(t testing.TB, dir, text string, b scenarios.Build) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Make(dir, study.Name, []scenarios.Variant{{Study: study}}, b)
+	p, err := Make(dir, []scenarios.Variant{{Study: study}}, MakeOptions{Name: study.Name, Build: b})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func planned(t testing.TB, dir, text string, b scenarios.Build) *Plan {
 }
 
 // canned simulates nothing: a cell costs what a sweep adds to it.
-func canned(t testing.TB) func(context.Context, *scenarios.Runner, scenarios.Cell) (results.Cell, *results.Profile, error) {
+func canned(t testing.TB) func(context.Context, *scenarios.Runner, scenarios.Cell, func(*results.Record)) (results.Cell, *results.Profile, error) {
 	t.Helper()
 	study, err := scenarios.Parse("small.yaml", []byte(small), scenarios.Options{})
 	if err != nil {
@@ -48,7 +48,7 @@ func canned(t testing.TB) func(context.Context, *scenarios.Runner, scenarios.Cel
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(_ context.Context, r *scenarios.Runner, c scenarios.Cell) (results.Cell, *results.Profile, error) {
+	return func(_ context.Context, r *scenarios.Runner, c scenarios.Cell, _ func(*results.Record)) (results.Cell, *results.Profile, error) {
 		cell := cell
 		cell.Policy, cell.LoadQPS, cell.Seed = c.Policy.Label, c.LoadQPS, c.Seed
 		if r.Profiled(c) {

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -16,6 +17,12 @@ func TestDisk(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to mount a small disk")
 	}
+	for _, requests := range []bool{false, true} {
+		t.Run(fmt.Sprintf("requests=%t", requests), func(t *testing.T) { testDisk(t, requests) })
+	}
+}
+
+func testDisk(t *testing.T, requests bool) {
 	dir := t.TempDir()
 	mount := func(flags uintptr, options string) {
 		t.Helper()
@@ -25,7 +32,13 @@ func TestDisk(t *testing.T) {
 	}
 	mount(0, "size=28k")
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
-	planned(t, dir, small, scenarios.Build{})
+	study, err := scenarios.Parse("small.yaml", []byte(small), scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Make(dir, []scenarios.Variant{{Study: study}}, MakeOptions{Name: study.Name, Requests: requests}); err != nil {
+		t.Fatal(err)
+	}
 	fails := func(want string) (ran int64) {
 		t.Helper()
 		o := RunOptions{Shard: Shard{0, 1}, Workers: 1, Tally: &scenarios.Tally{}}
@@ -48,5 +61,5 @@ func TestDisk(t *testing.T) {
 	if rest := runShard(t, dir, 0, 1); int64(rest) > 8-ran {
 		t.Errorf("%d cells run again, want the %d that were lost", rest, 8-ran)
 	}
-	same(t, "after it all", collected(t, dir), swept(t))
+	same(t, "after it all", collected(t, dir), sweptWith(t, scenarios.SweepOptions{Requests: requests}))
 }

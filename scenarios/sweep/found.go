@@ -69,7 +69,32 @@ func (p *Plan) find(ids []id, s Shard, verify bool) (*found, error) {
 			return nil, err
 		}
 	}
+	if p.Requests {
+		return all, all.dropWithout(filepath.Join(p.dir, requestsFolder))
+	}
 	return all, nil
+}
+
+// dropWithout drops the results of cells whose requests are not in the folder:
+// they were planned without, and run again.
+func (a *found) dropWithout(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return notPlanned(folder)
+	}
+	if err != nil {
+		return err
+	}
+	names := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		names[e.Name()] = true
+	}
+	for cell, at := range a.at {
+		if at.kind == done && !names[string(cell[:])+".parquet"] {
+			delete(a.at, cell)
+		}
+	}
+	return nil
 }
 
 // read adds the results of a segment. Of two for a cell a result beats a

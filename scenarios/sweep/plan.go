@@ -31,6 +31,7 @@ const (
 	submitFile     = "submit.json"
 	studiesFolder  = "studies"
 	segmentsFolder = "segments"
+	requestsFolder = "requests"
 	logsFolder     = "logs"
 )
 
@@ -46,6 +47,7 @@ type Plan struct {
 	// Code is what made the plan; no other code may run or collect it.
 	Code     string            `json:"code"`
 	Cells    int               `json:"cells"`
+	Requests bool              `json:"requests"`     // of the cells are kept
 	SHA256   string            `json:"cells_sha256"` // of cells.jsonl
 	Inputs   []results.FileSum `json:"inputs"`
 	Variants []PlanVariant     `json:"variants"`
@@ -72,16 +74,23 @@ type plannedCell struct {
 	Seed    uint64  `json:"seed"`
 }
 
+// MakeOptions say how to plan.
+type MakeOptions struct {
+	Name     string // of the study
+	Requests bool   // keep a row a request
+	Build    scenarios.Build
+}
+
 // Make writes the plan of the variants into the folder dir. Results that are
 // there are kept, and count where the identity of their cell is still planned.
-func Make(dir, name string, variants []scenarios.Variant, b scenarios.Build) (*Plan, error) {
+func Make(dir string, variants []scenarios.Variant, o MakeOptions) (*Plan, error) {
 	if err := distinct(variants); err != nil {
 		return nil, err
 	}
 	if err := makeReady(dir); err != nil {
 		return nil, err
 	}
-	p := &Plan{Format: format, Study: name, Version: b.Version, Commit: b.Commit, Code: b.Code, Inputs: []results.FileSum{}, dir: dir}
+	p := &Plan{Format: format, Study: o.Name, Version: o.Build.Version, Commit: o.Build.Commit, Code: o.Build.Code, Requests: o.Requests, Inputs: []results.FileSum{}, dir: dir}
 	sum := sha256.New()
 	err := results.WriteFileAtomic(filepath.Join(dir, cellsFile), func(w io.Writer) error {
 		for i := range variants {
@@ -120,7 +129,7 @@ func makeReady(dir string) error {
 			return scenarios.Badf("%s: holds files and no plan, wanted another --out", dir)
 		}
 	}
-	for _, folder := range []string{studiesFolder, segmentsFolder, logsFolder} {
+	for _, folder := range []string{studiesFolder, segmentsFolder, requestsFolder, logsFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
 			return err
 		}
@@ -285,6 +294,11 @@ func (p *Plan) sameCode(b scenarios.Build) error {
 // segment is where a process writes the results of a shard.
 func (p *Plan) segment(s Shard) *segment {
 	return &segment{dir: filepath.Join(p.dir, segmentsFolder), name: p.segmentName(s)}
+}
+
+// requestsPath is where the requests of a cell are, if they are kept.
+func (p *Plan) requestsPath(cell id) string {
+	return filepath.Join(p.dir, requestsFolder, string(cell[:])+".parquet")
 }
 
 // id is the identity of a cell as text of a fixed length.

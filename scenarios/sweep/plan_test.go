@@ -110,7 +110,7 @@ func TestBadPlan(t *testing.T) {
 	if ran := runShard(t, dir, 0, 1); ran != 8 {
 		t.Errorf("%d cells run after their results were deleted", ran)
 	}
-	if _, err := Make("..", "x", nil, scenarios.Build{}); err == nil || !strings.Contains(err.Error(), "holds files and no plan") {
+	if _, err := Make("..", nil, MakeOptions{}); err == nil || !strings.Contains(err.Error(), "holds files and no plan") {
 		t.Errorf("planned into a foreign folder: %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestVariants(t *testing.T) {
 	}
 	dir, out := t.TempDir(), t.TempDir()
 	variants := []scenarios.Variant{{Label: "three", Study: parse("destinations: 2", "destinations: 3")}, {Label: "as it was", Study: parse("", "")}}
-	if p, err := Make(dir, "small", variants, scenarios.Build{}); err != nil || p.Cells != 16 {
+	if p, err := Make(dir, variants, MakeOptions{Name: "small"}); err != nil || p.Cells != 16 {
 		t.Fatalf("plan %+v, %v", p, err)
 	}
 	if ran := runShard(t, dir, 1, 3) + runShard(t, dir, 0, 3) + runShard(t, dir, 2, 3); ran != 16 {
@@ -166,7 +166,7 @@ func TestVariants(t *testing.T) {
 	}
 	for _, label := range []string{"three", "", "../x", "./three"} {
 		variants[1].Label = label
-		if _, err := Make(t.TempDir(), "small", variants, scenarios.Build{}); err == nil || !strings.Contains(err.Error(), "a label of its own") {
+		if _, err := Make(t.TempDir(), variants, MakeOptions{Name: "small"}); err == nil || !strings.Contains(err.Error(), "a label of its own") {
 			t.Errorf("label %q: %v", label, err)
 		}
 	}

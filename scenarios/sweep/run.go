@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -86,7 +87,7 @@ type shard struct {
 	failed  atomic.Int64
 	reason  atomic.Pointer[string] // of one that failed
 	// simulate runs a cell; it is the runner's, but for tests.
-	simulate func(context.Context, *scenarios.Runner, scenarios.Cell) (results.Cell, *results.Profile, error)
+	simulate func(context.Context, *scenarios.Runner, scenarios.Cell, func(*results.Record)) (results.Cell, *results.Profile, error)
 }
 
 // Run runs the cells of a shard that have no result. An error is a BadInput, a
@@ -108,8 +109,8 @@ func open(dir string, o *RunOptions) (*shard, error) {
 		return nil, err
 	}
 	s := &shard{plan: p, options: o, out: p.segment(o.Shard)}
-	s.simulate = func(ctx context.Context, r *scenarios.Runner, c scenarios.Cell) (results.Cell, *results.Profile, error) {
-		return r.Run(ctx, c, o.Tally, nil)
+	s.simulate = func(ctx context.Context, r *scenarios.Runner, c scenarios.Cell, each func(*results.Record)) (results.Cell, *results.Profile, error) {
+		return r.Run(ctx, c, o.Tally, each)
 	}
 	s.ids, err = p.ids()
 	return s, err
@@ -218,18 +219,17 @@ func (p *Plan) changed(v *PlanVariant) error {
 // one runs and stores a cell. Its own failure is a result.
 func (s *shard) one(ctx context.Context, runner *scenarios.Runner, c scenarios.Cell, cell id) error {
 	s.options.Tally.Current.Store(&c)
-	out, kind := stored{}, byte(done)
-	err := guard(func() error {
-		got, profile, err := s.simulate(ctx, runner, c)
-		out.Cell, out.Profile = &got, profile
-		return err
-	})
+	out, wrong, err := s.simulated(ctx, runner, c, cell)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		out, kind = stored{Error: err.Error()}, failed
-		s.note(err.Error())
+		return err
+	}
+	kind := byte(done)
+	if wrong != nil {
+		out, kind = stored{Error: wrong.Error()}, failed
+		s.note(wrong.Error())
 	}
 	payload, err := json.Marshal(&out)
 	if err != nil {
@@ -240,6 +240,32 @@ func (s *shard) one(ctx context.Context, runner *scenarios.Runner, c scenarios.C
 	}
 	s.options.Tally.Done.Add(1)
 	return nil
+}
+
+// simulated runs a cell and keeps its requests, if they are kept; wrong is what
+// is wrong with the cell, err with the disk.
+func (s *shard) simulated(ctx context.Context, runner *scenarios.Runner, c scenarios.Cell, cell id) (out stored, wrong, err error) {
+	run := func(each func(*results.Record)) error {
+		return guard(func() error {
+			got, profile, err := s.simulate(ctx, runner, c, each)
+			out.Cell, out.Profile = &got, profile
+			return err
+		})
+	}
+	if !s.plan.Requests {
+		return out, run(nil), nil
+	}
+	err = results.WriteFileAtomic(s.plan.requestsPath(cell), func(w io.Writer) error {
+		rows := runner.RequestWriter(w, c)
+		if wrong = run(rows.Add); wrong != nil {
+			return wrong
+		}
+		return rows.Close()
+	})
+	if wrong != nil {
+		err = nil
+	}
+	return out, wrong, err
 }
 
 // guard makes a panic an error, so that it costs one cell.

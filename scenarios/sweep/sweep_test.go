@@ -87,7 +87,9 @@ func same(t *testing.T, what string, got, want map[string]string) {
 }
 
 // swept is the folder that a run on one machine makes.
-func swept(t *testing.T) map[string]string {
+func swept(t *testing.T) map[string]string { return sweptWith(t, scenarios.SweepOptions{}) }
+
+func sweptWith(t *testing.T, o scenarios.SweepOptions) map[string]string {
 	t.Helper()
 	study, err := scenarios.Parse("small.yaml", []byte(small), scenarios.Options{})
 	if err != nil {
@@ -98,7 +100,8 @@ func swept(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cells, err := r.Sweep(t.Context(), scenarios.SweepOptions{Dir: dir, Tally: &scenarios.Tally{}})
+	o.Dir, o.Tally = dir, &scenarios.Tally{}
+	cells, err := r.Sweep(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,6 +128,50 @@ func TestSameBytes(t *testing.T) {
 		}
 		same(t, shards[0].String(), collected(t, dir), want)
 	}
+}
+
+// TestRequests: a sweep that keeps its requests collects those of a run on one
+// machine; a cell whose requests are gone runs again.
+func TestRequests(t *testing.T) {
+	want := sweptWith(t, scenarios.SweepOptions{Requests: true})
+	dir := t.TempDir()
+	planned(t, dir, small, scenarios.Build{})
+	runShard(t, dir, 0, 1)
+	study, err := scenarios.Parse("small.yaml", []byte(small), scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Make(dir, []scenarios.Variant{{Study: study}}, MakeOptions{Name: study.Name, Requests: true}); err != nil {
+		t.Fatal(err)
+	}
+	if ran := runShard(t, dir, 1, 2) + runShard(t, dir, 0, 2); ran != 8 {
+		t.Errorf("%d cells run, want all, as none has its requests", ran)
+	}
+	same(t, "with requests", collected(t, dir), want)
+	kept, err := filepath.Glob(filepath.Join(dir, requestsFolder, "*.parquet"))
+	if err != nil || len(kept) != 8 {
+		t.Fatalf("%v, %v; want a file for each of 8 cells", kept, err)
+	}
+	if err := os.Truncate(kept[1], 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := collect(dir, t.TempDir(), false); err == nil || !strings.Contains(err.Error(), kept[1]+": not the requests of its cell") {
+		t.Errorf("collected with a damaged file: %v", err)
+	}
+	if err := errors.Join(os.Remove(kept[0]), os.Remove(kept[1])); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := StatusOf(dir, false); err != nil || s.Missing != 2 {
+		t.Errorf("status %+v, %v; want the two cells missing", s, err)
+	}
+	partial := t.TempDir()
+	if err := collect(dir, partial, true); err != nil || len(files(t, partial)["requests.parquet"]) >= len(want["requests.parquet"]) {
+		t.Errorf("collected in part: %v", err)
+	}
+	if ran := runShard(t, dir, 0, 1); ran != 2 {
+		t.Errorf("%d cells run, want 2", ran)
+	}
+	same(t, "mended", collected(t, dir), want)
 }
 
 // TestTogether: two processes that run the whole plan at a time, and one that
@@ -220,14 +267,14 @@ func TestFailedCells(t *testing.T) {
 			t.Fatal(err)
 		}
 		simulate := s.simulate
-		s.simulate = func(ctx context.Context, r *scenarios.Runner, c scenarios.Cell) (results.Cell, *results.Profile, error) {
+		s.simulate = func(ctx context.Context, r *scenarios.Runner, c scenarios.Cell, each func(*results.Record)) (results.Cell, *results.Profile, error) {
 			switch {
 			case broken && c.Seed == 1 && c.LoadQPS == 20:
 				return results.Cell{}, nil, errors.New("conservation")
 			case broken && c.Seed == 2 && c.LoadQPS == 40:
 				panic("out of range")
 			}
-			return simulate(ctx, r, c)
+			return simulate(ctx, r, c, each)
 		}
 		err = s.run(t.Context())
 		return int(o.Tally.Done.Load()), err
