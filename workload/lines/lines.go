@@ -67,7 +67,8 @@ func New(path string, r io.Reader) (*Reader, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: damaged gzip data", path)
 		}
-		l.in = bufio.NewReaderSize(z, 64<<10)
+		z.Multistream(false)
+		l.in = bufio.NewReaderSize(&members{z, l.in}, 64<<10)
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(l.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
@@ -79,6 +80,38 @@ func New(path string, r io.Reader) (*Reader, error) {
 		l.in.Discard(3)
 	}
 	return l, nil
+}
+
+// members reads the members of a gzip file. As gzip does it accepts zeros after
+// the last, with which some programs fill a block.
+type members struct {
+	z  *gzip.Reader
+	in *bufio.Reader
+}
+
+func (m *members) Read(p []byte) (n int, err error) {
+	if n, err = m.z.Read(p); err != io.EOF {
+		return n, err
+	}
+	next, _ := m.in.Peek(2)
+	if len(next) == 2 && next[0] == 0x1f && next[1] == 0x8b {
+		err = m.z.Reset(m.in)
+		m.z.Multistream(false)
+		return n, err
+	}
+	for {
+		switch b, err := m.in.ReadByte(); {
+		case err != nil:
+			return n, err
+		case b != 0:
+			return n, follows("gzip")
+		}
+	}
+}
+
+// follows says that a compressed file goes on as something else.
+func follows(kind string) error {
+	return fmt.Errorf("something else follows the %s data, wanted more of them or the end of the file", kind)
 }
 
 // OpenFile opens a file to read and refuses a directory.
@@ -131,8 +164,11 @@ func (l *Reader) Next() ([]byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, l.Errorf("%s", Failure(err))
 	}
-	line = bytes.TrimSuffix(line, []byte{'\n'})
-	return bytes.TrimSuffix(line, []byte{'\r'}), nil
+	line = bytes.TrimRight(bytes.TrimSuffix(line, []byte{'\n'}), "\r")
+	if i := bytes.IndexByte(line, '\r'); i >= 0 {
+		return nil, l.Errorf("read a carriage return without a newline at byte %d, wanted lines that end in a newline, or in both", i+1)
+	}
+	return line, nil
 }
 
 // rest reads on a line that begins with head and fills the buffer.
@@ -178,6 +214,10 @@ func Failure(err error) string {
 		return pe.Err.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the compressed file is cut short"
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		return follows("zstd").Error()
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+		return "damaged gzip data"
 	}
 	return err.Error()
 }

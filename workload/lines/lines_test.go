@@ -1,12 +1,16 @@
 package lines
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 func TestLines(t *testing.T) {
@@ -53,6 +57,75 @@ func TestSumOfAFileThatIsNotReadToItsEnd(t *testing.T) {
 	}
 	if sum, err := l.Sum(); sum != fmt.Sprintf("%x", sha256.Sum256([]byte(text))) || err != nil {
 		t.Errorf("sum %s, %v", sum, err)
+	}
+}
+
+// all reads the lines of a file up to an error.
+func all(l *Reader) (got []string, err error) {
+	for {
+		line, err := l.Next()
+		if err != nil {
+			return got, err
+		}
+		got = append(got, string(line))
+	}
+}
+
+// What follows compressed data is more of them, zeros after gzip, or a mistake.
+func TestAfterCompressedData(t *testing.T) {
+	packed := func(kind string) string {
+		var b bytes.Buffer
+		var z io.WriteCloser = gzip.NewWriter(&b)
+		if kind == "zstd" {
+			z, _ = zstd.NewWriter(&b)
+		}
+		if _, err := io.WriteString(z, "a\nb\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, kind := range []string{"gzip", "zstd"} {
+		data := packed(kind)
+		for _, c := range []struct{ rest, want string }{
+			{"", "a b EOF"},
+			{data, "a b a b EOF"},
+			{strings.Repeat("\x00", 600), map[string]string{"gzip": "a b EOF", "zstd": "a b f:3: something else follows the zstd data"}[kind]},
+			{"rest of the file", "a b f:3: something else follows the " + kind + " data"},
+			{"\x00rest", "a b f:3: something else follows the " + kind + " data"},
+			{data[:12], "a b f:3: the compressed file is cut short"},
+		} {
+			l, err := New("f", strings.NewReader(data+c.rest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := all(l)
+			l.Close()
+			if text := strings.Join(append(got, err.Error()), " "); !strings.HasPrefix(text, c.want) {
+				t.Errorf("%s, then %.10q: read %s, wanted %s", kind, c.rest, text, c.want)
+			}
+		}
+	}
+}
+
+// Lines end in newlines; more returns than one before it are the doing of some
+// editors, one elsewhere is a line end that nobody else knows.
+func TestCarriageReturns(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\r\nb\r\r\n": "a b EOF",
+		"a\rb\r":       "f:1: read a carriage return without a newline at byte 2",
+		"a\nbb\rc\n":   "a f:2: read a carriage return without a newline at byte 3",
+	} {
+		l, err := New("f", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := all(l)
+		if text := strings.Join(append(got, err.Error()), " "); !strings.HasPrefix(text, want) {
+			t.Errorf("read %s, wanted %s", text, want)
+		}
 	}
 }
 

@@ -137,11 +137,11 @@ func (d *dynamo) check(r *Row, e *dynamoRow) error {
 	if e.replayed != r.Input {
 		return fmt.Errorf("read %d input_tokens and hashes for %d, wanted the same", r.Input, e.replayed)
 	}
-	if d.h.BlockTokens == 0 && e.block > 0 {
+	if d.h.BlockTokens == 0 && e.block > 0 && e.block <= MaxTokens {
 		d.h.BlockTokens, d.h.BlocksFrom, d.h.IDKind = int32(e.block), "stated in the file", "chained"
 	}
 	if e.block == 0 || int64(d.h.BlockTokens) != e.block {
-		return fmt.Errorf("trace_block_size: read %d, wanted %d as before and above 0", e.block, d.h.BlockTokens)
+		return wantedBlock("trace_block_size", e.block, d.h)
 	}
 	return d.h.fits(r)
 }

@@ -18,7 +18,8 @@ type first struct {
 	members map[string]jsontext.Kind // of a JSON object
 	columns map[string]bool          // of a CSV header
 	fields  int
-	numeric bool // it begins with a number
+	numeric bool  // it begins with a number
+	wrong   error // with the JSON of a line that begins an object; nil: nothing, or it goes on
 }
 
 func newFirst(line []byte) *first {
@@ -27,17 +28,12 @@ func newFirst(line []byte) *first {
 	if len(line) > 0 && line[0] == '{' {
 		var o object
 		o.reset(line)
-		o.dec.ReadToken()
-		for o.dec.PeekKind() == '"' {
-			name, err := o.dec.ReadToken()
-			if err != nil {
-				break
-			}
-			text := name.String()
-			f.members[text] = o.dec.PeekKind()
-			if o.dec.SkipValue() != nil {
-				break
-			}
+		err := o.members(&Header{}, func(name string) (bool, error) {
+			f.members[name] = o.dec.PeekKind()
+			return false, nil
+		})
+		if !endless(err) {
+			f.wrong = syntax(err, line)
 		}
 		return f
 	}
@@ -105,7 +101,7 @@ func (o *object) read(line []byte, h *Header, member func(name string) (bool, er
 		return fmt.Errorf("read %s, wanted a JSON object", lines.Excerpt(line))
 	}
 	if err := o.members(h, member); err != nil {
-		return syntax(err)
+		return syntax(err, line)
 	}
 	if rest := bytes.TrimSpace(line[o.dec.InputOffset():]); len(rest) > 0 {
 		return fmt.Errorf("read %s after the object, wanted one object a line", lines.Excerpt(rest))
@@ -236,18 +232,23 @@ func (o *object) ids(name string, to *[]uint64) error {
 	})
 }
 
-// syntax rewrites an error of the decoder, which may quote names of any length.
-func syntax(err error) error {
+// endless reports whether an error is that the text ends inside of a value.
+func endless(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
+
+// syntax rewrites an error of the decoder in a line; it may quote names of any
+// length.
+func syntax(err error, line []byte) error {
 	var se *jsontext.SyntacticError
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+	case endless(err):
 		return errors.New("the line is cut short, wanted a whole JSON object")
+	case !errors.As(err, &se):
+		return err
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return errors.New("a member occurs twice, wanted each once")
-	case errors.As(err, &se):
-		return fmt.Errorf("not JSON near byte %d of the line", max(1, se.ByteOffset))
+		return fmt.Errorf("read the member %s twice, wanted it once", lines.Excerpt([]byte(se.JSONPointer.LastToken())))
 	}
-	return err
+	at := min(int(se.ByteOffset), len(line))
+	return fmt.Errorf("read %s at byte %d of the line, wanted JSON (%w)", lines.Excerpt(line[at:]), at+1, se.Err)
 }
 
 // jsonl reads a file with an object a line.

@@ -40,11 +40,11 @@ func (o *ownRow) finish(r *Row, h *Header, asked int) error {
 		}
 		return nil
 	}
-	if h.BlockTokens == 0 && o.blockTokens > 0 {
+	if h.BlockTokens == 0 && o.blockTokens > 0 && o.blockTokens <= MaxTokens {
 		h.IDKind, h.BlocksFrom, h.BlockTokens = "chained", "stated in the file", int32(o.blockTokens)
 	}
-	if o.blockTokens == 0 || o.blockTokens != int64(h.BlockTokens) {
-		return fmt.Errorf("block_tokens: read %d, wanted %d as before and above 0", o.blockTokens, h.BlockTokens)
+	if o.blockTokens != int64(h.BlockTokens) || o.blockTokens == 0 {
+		return wantedBlock("block_tokens", o.blockTokens, h)
 	}
 	if asked > 0 && asked != int(h.BlockTokens) {
 		return fmt.Errorf("block_tokens: read %d, wanted %d as asked", o.blockTokens, asked)
@@ -53,6 +53,14 @@ func (o *ownRow) finish(r *Row, h *Header, asked int) error {
 		return fmt.Errorf("read %d block_ids for %d input tokens, wanted at most %d = ceil(tokens/block)", len(r.Blocks), r.Input, most)
 	}
 	return nil
+}
+
+// wantedBlock says what was wanted instead of a size of blocks.
+func wantedBlock(name string, read int64, h *Header) error {
+	if h.BlockTokens == 0 {
+		return fmt.Errorf("%s: read %d, wanted a whole number from 1 to %d", name, read, MaxTokens)
+	}
+	return fmt.Errorf("%s: read %d, wanted %d as in the rows before", name, read, h.BlockTokens)
 }
 
 // ownCSV is a trace of this project as CSV: ids are separated by spaces.

@@ -117,6 +117,9 @@ func formatOf(in *lines.Reader, forced string) (string, error) {
 			return name, nil
 		}
 	}
+	if f.wrong != nil {
+		return "", in.Errorf("%w", f.wrong)
+	}
 	return "", in.Errorf("read %s, wanted a trace (%s); a CSV of one's own has the columns arrival_s, input_tokens and output_tokens at least (docs/traces.md)", lines.Excerpt(line), known)
 }
 
