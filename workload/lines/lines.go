@@ -193,6 +193,20 @@ func (l *Reader) Peek() ([]byte, error) {
 	return line, err
 }
 
+// SkipBlank passes over blank lines.
+func (l *Reader) SkipBlank() error {
+	for {
+		line, err := l.Peek()
+		if err == io.EOF || err == nil && len(bytes.TrimSpace(line)) > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l.again = false
+	}
+}
+
 // Sum reads what is left of the file and returns its sha256 in hexadecimal.
 func (l *Reader) Sum() (string, error) {
 	if _, err := io.Copy(io.Discard, l.raw); err != nil {
@@ -269,7 +283,7 @@ func Fields(line []byte) ([]string, error) {
 	row, err := csv.NewReader(bytes.NewReader(line)).Read()
 	var pe *csv.ParseError
 	if errors.As(err, &pe) {
-		err = pe.Err
+		err = fmt.Errorf("read %s, wanted quotes around whole fields, closed on their line (%w)", Excerpt(line), pe.Err)
 	}
 	return row, err
 }

@@ -69,7 +69,7 @@ func TestFormatErrors(t *testing.T) {
 		{"an empty value", "", "arrived_at,num_prefill_tokens,num_decode_tokens\n1,,5\n", "t:2: num_prefill_tokens: read \"\""},
 		{"lengths alone", "", "num_prefill_tokens,num_decode_tokens\n5,5\n", "t:1: read \"num_prefill_tokens,num_d\"..., wanted also a column arrived_at"},
 		{"a short row", "", "Timestamp,Request tokens,Response tokens\n1,2\n", "t:2: read 2 fields, wanted 3"},
-		{"a lost quote", "", "Timestamp,Request tokens,Response tokens\n1,2,\"3\n", "t:2: "},
+		{"a lost quote", "", "Timestamp,Request tokens,Response tokens\n1,2,\"3\n", "t:2: read \"1,2,\\\"3\", wanted quotes"},
 		{"a column twice", "", "Timestamp,Request tokens,Response tokens,timestamp\n1,2,3,4\n", "t:1: read the column \"timestamp\" twice"},
 		{"two arrivals", "", "arrival_s,arrival_us,input_tokens,output_tokens\n1,1,1,1\n", "t:1: read the columns arrival_s and arrival_us"},
 		{"ids without a size", "", "arrival_s,input_tokens,output_tokens,block_ids\n1,1,1,5\n", "t:2: block_ids without block_tokens"},

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -95,14 +96,14 @@ func (o *Options) Check() (wrong []error) {
 func formatOf(in *lines.Reader, forced string) (string, error) {
 	names := slices.Sorted(maps.Keys(Formats))
 	known := strings.Join(names, ", ")
-	if forced != "" {
-		if Formats[forced] == nil {
-			return "", fmt.Errorf("format: read %s, wanted one of %s", lines.Excerpt([]byte(forced)), known)
-		}
-		return forced, nil
+	if forced != "" && Formats[forced] == nil {
+		return "", fmt.Errorf("format: read %s, wanted one of %s", lines.Excerpt([]byte(forced)), known)
 	}
 	if string(in.Head(4)) == parquetMagic {
-		return "parquet", nil
+		return cmp.Or(forced, "parquet"), nil
+	}
+	if err := in.SkipBlank(); err != nil || forced != "" {
+		return forced, err
 	}
 	line, err := in.Peek()
 	if err == io.EOF {

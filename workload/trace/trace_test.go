@@ -188,6 +188,13 @@ func TestFormOfTheFileDoesNotMatter(t *testing.T) {
 				t.Errorf("%s, %s: %v, got %+v", example, name, err, got)
 			}
 		}
+		got, _, err := readText("\n \n"+text, opt)
+		for i := range got {
+			got[i].Line -= 2
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s after blank lines: %v, got %+v", example, err, got)
+		}
 		for name, packed := range map[string]string{"gzip": gz.String(), "zstd": zs.String()} {
 			if _, _, err := readText(packed[:len(packed)-6], opt); err == nil {
 				t.Errorf("%s: %s cut short is accepted", example, name)
