@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"cacheroute/workload/trace"
 )
@@ -112,7 +111,11 @@ func (p *tracePage) Hit() string {
 	if p.IdealHit == nil {
 		return "unknown"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.2f %%", 100**p.IdealHit))
+	text := fmt.Sprintf("%.2f %%", 100**p.IdealHit)
+	if r := p.HitRange; r != nil {
+		text += fmt.Sprintf(" (%.2f to %.2f %% in the order of arrival)", 100*r[0], 100*r[1])
+	}
+	return text
 }
 
 func unknownOr(v *float64, format string) string {

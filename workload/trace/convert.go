@@ -63,7 +63,7 @@ func (r *Reader) Stats(ctx context.Context) (*Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.times.finish()
+	s.finish(&r.header)
 	if r.opt.Force {
 		return s, nil
 	}

@@ -29,10 +29,11 @@ type Info struct {
 	Input  LengthInfo `json:"input_tokens"`
 	Output LengthInfo `json:"output_tokens"`
 
-	Blocks       int64    `json:"blocks"` // ids read
-	UniqueBlocks int64    `json:"unique_blocks"`
-	IdealHit     *float64 `json:"ideal_hit"` // of an infinite cache with blocks of 16 tokens, of all prompt tokens
-	Estimated    bool     `json:"estimated"` // too many blocks or keys to count all: figures of them are of a part
+	Blocks       int64       `json:"blocks"` // ids read
+	UniqueBlocks int64       `json:"unique_blocks"`
+	IdealHit     *float64    `json:"ideal_hit"`       // of an infinite cache with blocks of 16 tokens, of all prompt tokens
+	HitRange     *[2]float64 `json:"ideal_hit_range"` // if rows came too late to be put in order: the bounds of the ideal hit of a replay
+	Estimated    bool        `json:"estimated"`       // too many blocks or keys to count all: figures of them are of a part
 
 	Sessions int64     `json:"sessions"`
 	KeyRule  string    `json:"key_rule"`
@@ -85,6 +86,10 @@ func (s *Stats) Info(h *Header) *Info {
 	if h.PromptsKnown() {
 		hit, estimated := s.prefix.idealHit()
 		i.IdealHit, i.Estimated = &hit, i.Estimated || estimated
+		if s.prefix.strays > 0 && !estimated {
+			lo, hi := s.prefix.hitRange()
+			i.HitRange = &[2]float64{lo, hi}
+		}
 		for d := 1; d <= MaxDepth; d++ {
 			k := keyInfo(s.prefix.byDepth[d], s.n)
 			k.Depth, k.Reuse = d, finite(s.prefix.retained[d]/s.prefix.whole)
@@ -156,6 +161,9 @@ func (i *Info) printHit(b *strings.Builder) {
 	} else {
 		fmt.Fprintf(b, "  ideal hit of an infinite cache: %.2f %% of prompt tokens (blocks of %d); %d of %d blocks are different (%.2f %%)\n",
 			100**i.IdealHit, HitBlock, i.UniqueBlocks, i.Blocks, 100*float64(i.UniqueBlocks)/float64(max(1, i.Blocks)))
+		if r := i.HitRange; r != nil {
+			fmt.Fprintf(b, "  rows come too late to be put in the order of their arrival: in it, in which a replay serves them, the ideal hit is %.2f to %.2f %%\n", 100*r[0], 100*r[1])
+		}
 		fmt.Fprintf(b, "  depth      keys   Gini   top key  reuse within keys\n")
 		for n, k := range i.ByDepth {
 			if n > 0 && n < len(i.ByDepth)-1 && k.Count == i.ByDepth[n-1].Count && k.Count == i.ByDepth[n+1].Count {

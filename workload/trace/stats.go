@@ -28,7 +28,7 @@ const fairShare = 0.1
 const HitBlock = 16
 
 // Stats describes a trace that is read once, in memory that does not grow with
-// it: some 400 MB at most.
+// it: some 450 MB at most.
 type Stats struct {
 	times
 	rule          KeyRule
@@ -49,6 +49,7 @@ type Stats struct {
 
 // prefixes is what is known of shared prompts.
 type prefixes struct {
+	order
 	byDepth  [MaxDepth + 1]*tally // keys, from depth 1
 	retained [MaxDepth + 1]float64
 	blocks   *tally // chains
@@ -56,6 +57,8 @@ type prefixes struct {
 	chains   []uint64
 
 	prompt, covered float64 // tokens: of all prompts, and in blocks
+	shared          float64 // tokens of the blocks that an earlier prompt has
+	rows            float64 // with blocks
 	whole           float64 // reusable, in whole blocks of HitBlock
 	reused, sampled float64 // tokens of the blocks that are counted: seen before, and all
 }
@@ -63,6 +66,7 @@ type prefixes struct {
 func newStats(rule KeyRule) *Stats {
 	s := &Stats{rule: rule, times: newTimes(), asked: newTally(mostKeys), stated: newTally(mostKeys),
 		bySession: newTally(mostKeys), sessions: newTally(mostKeys)}
+	s.prefix.order = order{prompts: usualPrompts, chains: usualChains}
 	s.prefix.blocks = newTally(mostBlocks)
 	for d := 1; d <= MaxDepth; d++ {
 		s.prefix.byDepth[d] = newTally(mostKeys)
@@ -106,16 +110,24 @@ func (s *Stats) add(h *Header, r *Row) {
 	if r.Session != "" {
 		s.sessions.add(hash)
 	}
-	p.add(h, r)
+	p.prompt += float64(r.Input)
+	if r.Known {
+		p.order.add(r, p.chains, func(r *prompt) { p.add(h, r) })
+	}
 	s.observe(r)
 }
 
-// add counts the blocks of a row and what an earlier one shares with it.
-func (p *prefixes) add(h *Header, r *Row) {
-	p.prompt += float64(r.Input)
-	p.total += int64(len(r.Blocks))
-	matched, left := len(p.chains), r.Input
-	for i, chain := range p.chains {
+// finish counts what still waits for its order.
+func (s *Stats) finish(h *Header) {
+	s.times.finish()
+	s.prefix.order.finish(func(r *prompt) { s.prefix.add(h, r) })
+}
+
+// add counts the blocks of a prompt and what an earlier one shares with it.
+func (p *prefixes) add(h *Header, r *prompt) {
+	p.total += int64(len(r.chains))
+	matched, left := len(r.chains), r.input
+	for i, chain := range r.chains {
 		tokens := min(left, h.BlockTokens)
 		left -= tokens
 		p.covered += float64(tokens)
@@ -130,15 +142,17 @@ func (p *prefixes) add(h *Header, r *Row) {
 			matched = min(matched, i)
 		}
 	}
-	shared := min(int64(matched)*int64(h.BlockTokens), int64(r.Input))
-	whole := float64(min(shared/HitBlock, (int64(r.Input)-1)/HitBlock) * HitBlock)
+	shared := min(int64(matched)*int64(h.BlockTokens), int64(r.input))
+	whole := float64(min(shared/HitBlock, (int64(r.input)-1)/HitBlock) * HitBlock)
 	p.whole += whole
-	if !r.Known {
-		return
+	if len(r.chains) > 0 {
+		p.rows++
+		p.shared += float64(shared)
 	}
+	known := Row{Known: true}
 	for d := 1; d <= MaxDepth; d++ {
-		p.byDepth[d].add(KeyRule{Kind: KeyPrefix, Depth: d}.Hash(r, p.chains))
-		if matched >= min(d, len(p.chains)) {
+		p.byDepth[d].add(KeyRule{Kind: KeyPrefix, Depth: d}.Hash(&known, r.chains))
+		if matched >= min(d, len(r.chains)) {
 			p.retained[d] += whole
 		}
 	}
@@ -151,6 +165,13 @@ func (p *prefixes) idealHit() (hit float64, estimated bool) {
 		return p.whole / p.prompt, false
 	}
 	return p.reused / p.sampled * p.covered / p.prompt, true
+}
+
+// hitRange bounds the ideal hit in the order of a replay by that in another. In
+// any order each block is missed once, so all prompts share as many tokens; of
+// each prompt up to HitBlock of them are not whole blocks, or hold its last token.
+func (p *prefixes) hitRange() (lo, hi float64) {
+	return max(0, p.shared-p.rows*HitBlock) / p.prompt, p.shared / p.prompt
 }
 
 func (s *Stats) observe(r *Row) {

@@ -114,6 +114,51 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	}
 }
 
+// The ideal hit is that of the order of arrival; where rows come too late for
+// that, its bounds are told.
+func TestIdealHitIsInOrderOfArrival(t *testing.T) {
+	const seed = 11
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	const size, late = 24, 50 // no multiple of HitBlock: what a prompt loses depends on its match
+	rows := make([]Row, 2000)
+	for i := range rows {
+		r := &rows[i]
+		r.reset()
+		r.At, r.Input, r.Known = int64(i), int32(1+rng.IntN(4*size)), true
+		for d := range (int(r.Input) + size - 1) / size {
+			r.Blocks = append(r.Blocks, uint64(rng.IntN(max(1, 500-499*d))))
+		}
+	}
+	read := func(most int) (*Info, int64) {
+		h := &Header{BlockTokens: size, Tail: "ceil", Dropped: map[string]int{}}
+		s := newStats(KeyRule{})
+		s.prefix.order.prompts = most
+		for i := range rows {
+			h.keep(&rows[i])
+			s.add(h, &rows[i])
+		}
+		s.finish(h)
+		return s.Info(h), s.prefix.strays
+	}
+	want, _ := read(1)
+	for from := 0; from < len(rows); from += late {
+		rng.Shuffle(late, func(i, j int) { rows[from+i], rows[from+j] = rows[from+j], rows[from+i] })
+	}
+	got, strays := read(late)
+	if strays != 0 || got.HitRange != nil || got.OutOfOrder == 0 || *got.IdealHit != *want.IdealHit || *got.ByDepth[1].Reuse != *want.ByDepth[1].Reuse {
+		t.Errorf("%d strays of %d rows out of order, ideal hit %v, wanted %v", strays, got.OutOfOrder, *got.IdealHit, *want.IdealHit)
+	}
+	got, strays = read(1)
+	if strays == 0 || got.HitRange == nil || *got.IdealHit == *want.IdealHit || got.HitRange[0] > *want.IdealHit || got.HitRange[1] < *want.IdealHit {
+		t.Errorf("%d strays, ideal hit %v in %v, wanted %v", strays, *got.IdealHit, got.HitRange, *want.IdealHit)
+	}
+	var b bytes.Buffer
+	if err := got.Print(&b); err != nil || !strings.Contains(b.String(), "rows come too late") {
+		t.Errorf("%v: %s", err, &b)
+	}
+}
+
 func TestKeepTakesWholeKeys(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("arrival_s,input_tokens,output_tokens,key\n")
@@ -239,7 +284,7 @@ func TestEstimates(t *testing.T) {
 		for i := range rows {
 			s.add(r.Header(), &rows[i])
 		}
-		s.times.finish()
+		s.finish(r.Header())
 		return s.Info(r.Header())
 	}
 	exact := read(func(*Stats) {})
