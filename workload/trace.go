@@ -21,13 +21,12 @@ type TraceOptions struct {
 }
 
 // Trace is a recorded workload in normal form, sorted by arrival. It is
-// immutable and safe for concurrent use. Of a request it keeps 32 bytes, 24 for
-// each stretch of prompt that it shares in a way of its own, and 24 for each
-// block that no earlier prompt had; a closed loop adds up to 16.
+// immutable and safe for concurrent use. Of a request it keeps 32 bytes, and 24
+// for each stretch of prompt that it shares in a way of its own; a closed loop
+// adds up to 16.
 type Trace struct {
 	header Header
 	rows   []traceRow
-	nodes  []traceNode
 	prompt []Segment // of all rows
 	hashes []uint64  // by key
 	names  []string  // by key, as the file has them; nil or "": it has none
@@ -46,14 +45,6 @@ type traceRow struct {
 	leaf          uint32
 	key           int32
 	from, to      uint32 // its segments in Trace.prompt
-}
-
-// traceNode is a recorded block together with all blocks before it.
-type traceNode struct {
-	hash   uint64 // of the ids and lengths up to here
-	end    int32  // tokens up to the end of the block
-	depth  uint32 // blocks up to here
-	parent uint32 // 0: none
 }
 
 // Header returns what was read, dropped and derived.
@@ -178,12 +169,18 @@ func (s *replay) fill(r *Request, i int, at clock.Time) {
 // ReadTrace reads a trace file, plain or compressed with gzip or zstd, into
 // memory.
 func ReadTrace(path string, opt TraceOptions) (*Trace, error) {
+	t, _, err := readTree(path, opt)
+	return t, err
+}
+
+// readTree also returns the blocks of which the prompts were made.
+func readTree(path string, opt TraceOptions) (*Trace, *tree, error) {
 	if err := opt.Prompt.Check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := trace.Open(context.Background(), path, opt.Options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.Close()
 	b := newTraceBuilder(r.Header(), opt)
@@ -191,13 +188,14 @@ func ReadTrace(path string, opt TraceOptions) (*Trace, error) {
 	for {
 		err := r.Next(&row)
 		if err == io.EOF {
-			return b.finish()
+			t, err := b.finish()
+			return t, b.tree, err
 		}
 		if err == nil {
 			err = b.add(&row)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }

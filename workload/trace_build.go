@@ -27,8 +27,7 @@ type traceBuilder struct {
 	header Header
 	opt    TraceOptions
 	rows   []builtRow
-	nodes  []traceNode
-	index  map[uint64]uint32 // node by hash
+	tree   *tree
 	chains []uint64
 	stated bool              // some row has a key
 	names  map[uint64]string // keys and sessions of the file, by their hashes
@@ -36,7 +35,7 @@ type traceBuilder struct {
 }
 
 func newTraceBuilder(h *trace.Header, opt TraceOptions) *traceBuilder {
-	return &traceBuilder{header: Header{Header: h}, opt: opt, nodes: make([]traceNode, 1), index: map[uint64]uint32{}, names: map[uint64]string{}}
+	return &traceBuilder{header: Header{Header: h}, opt: opt, tree: newTree(), names: map[uint64]string{}}
 }
 
 // add takes a row; its memory stays the caller's.
@@ -48,7 +47,7 @@ func (b *traceBuilder) add(r *trace.Row) error {
 	leaf, left := uint32(0), r.Input
 	for _, chain := range b.chains {
 		n := min(left, b.header.BlockTokens)
-		leaf = b.node(chain, leaf, n)
+		leaf = b.tree.node(chain, leaf, n)
 		left -= n
 	}
 	b.stated = b.stated || r.Key != ""
@@ -61,6 +60,9 @@ func (b *traceBuilder) add(r *trace.Row) error {
 	b.seen.add(r)
 	b.name(row.stated, r.Key)
 	b.name(row.session, r.Session)
+	if len(b.rows) == cap(b.rows) { // twice as many, as smaller steps leave more behind
+		b.rows = slices.Grow(b.rows, max(1<<10, len(b.rows)))
+	}
 	b.rows = append(b.rows, row)
 	return nil
 }
@@ -70,18 +72,6 @@ func (b *traceBuilder) name(hash uint64, name string) {
 	if _, ok := b.names[hash]; !ok && name != "" {
 		b.names[hash] = strings.Clone(name)
 	}
-}
-
-// node is the block of some tokens after a parent, of the given hash.
-func (b *traceBuilder) node(hash uint64, parent uint32, tokens int32) uint32 {
-	if n, ok := b.index[hash]; ok {
-		return n
-	}
-	p := &b.nodes[parent]
-	n := uint32(len(b.nodes))
-	b.nodes = append(b.nodes, traceNode{hash: hash, end: p.end + tokens, depth: p.depth + 1, parent: parent})
-	b.index[hash] = n
-	return n
 }
 
 // finish sorts, checks and derives.
@@ -110,6 +100,10 @@ func (b *traceBuilder) finish() (*Trace, error) {
 		return nil, err
 	}
 	b.model()
+	if b.tree.n > maxNodes {
+		return nil, fmt.Errorf("%s: %d different blocks, wanted at most %d", h.Path, b.tree.n, uint32(maxNodes))
+	}
+	b.tree.slots = nil // no block is looked up any more
 	if t.closed {
 		if err := b.link(t); err != nil {
 			return nil, err
@@ -123,15 +117,15 @@ func (b *traceBuilder) finish() (*Trace, error) {
 			t.names[i] = name
 		}
 	}
-	t.nodes, t.rows = b.nodes, make([]traceRow, len(b.rows))
+	t.rows = make([]traceRow, len(b.rows))
 	for i := range b.rows {
 		t.rows[i] = b.rows[i].traceRow
 	}
-	b.index, b.rows, b.names = nil, nil, nil
-	if err := t.segment(); err != nil {
+	b.rows, b.names = nil, nil
+	if err := t.segment(b.tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", h.Path, err)
 	}
-	t.describe(h)
+	t.describe(h, b.tree)
 	h.Observed = b.seen.result()
 	if !h.PromptsKnown() && b.opt.Prompt == nil {
 		h.IdealHit = math.NaN()
@@ -141,10 +135,10 @@ func (b *traceBuilder) finish() (*Trace, error) {
 }
 
 // describe derives what the header says of the whole.
-func (t *Trace) describe(h *Header) {
+func (t *Trace) describe(h *Header, blocks *tree) {
 	h.Figures = t.figures()
 	h.Figures.QPS = h.QPS
-	cached, prompt := t.IdealHit(trace.HitBlock)
+	cached, prompt := blocks.idealHit(t.rows, trace.HitBlock)
 	h.IdealHit = float64(cached) / float64(prompt)
 	h.RevisitS = t.revisit()
 	h.Closed = t.closed
@@ -164,7 +158,7 @@ func (b *traceBuilder) sortRows() {
 		slices.SortStableFunc(b.rows, func(x, y builtRow) int { return cmp.Compare(x.at, y.at) })
 	}
 	h.T0US = b.rows[0].at
-	var gaps []int64
+	gaps := make([]int64, 0, len(b.rows))
 	for i := 1; i < len(b.rows); i++ {
 		if gap := b.rows[i].at - b.rows[i-1].at; gap > 0 {
 			gaps = append(gaps, gap)
@@ -177,43 +171,38 @@ func (b *traceBuilder) sortRows() {
 	}
 }
 
-// segment cuts each prompt into as few segments as there are: blocks that no
-// row ever tells apart from their predecessor, because it has no other
-// successor, continue one stream of tokens. A prompt that ends inside a stream
-// holds the first part of it. What lies behind the last block is the row's own.
-func (t *Trace) segment() error {
-	successors := make([]uint32, len(t.nodes))
-	for i := 1; i < len(t.nodes); i++ {
-		successors[t.nodes[i].parent]++
-	}
-	head := make([]uint32, len(t.nodes)) // first block of the stream of a block
-	for i := 1; i < len(t.nodes); i++ {
-		head[i] = uint32(i)
-		if p := t.nodes[i].parent; p != 0 && successors[p] == 1 {
-			head[i] = head[p]
+// segment cuts each prompt into as few segments as there are streams of blocks.
+// A prompt that ends inside a stream holds the first part of it. What lies
+// behind the last block is the row's own.
+func (t *Trace) segment(blocks *tree) error {
+	head := blocks.heads()
+	count := len(t.rows) // at most a stretch of its own for each
+	for _, row := range t.rows {
+		for n := row.leaf; n != 0; n = blocks.at(head[n]).parent {
+			count++
 		}
 	}
+	if count > math.MaxUint32 {
+		return fmt.Errorf("%d stretches of prompts, wanted at most %d", count, uint32(math.MaxUint32))
+	}
+	t.prompt = make([]Segment, 0, count)
 	var path []uint32
 	var r Request
 	for i := range t.rows {
 		row := &t.rows[i]
 		path = path[:0]
-		for n := row.leaf; n != 0; n = t.nodes[head[n]].parent {
+		for n := row.leaf; n != 0; n = blocks.at(head[n]).parent {
 			path = append(path, n)
 		}
 		r.Reset()
 		for _, n := range slices.Backward(path) {
-			before := t.nodes[t.nodes[head[n]].parent].end
-			r.Append(uint64(head[n]), Prefix, t.nodes[n].end-before)
+			before := blocks.at(blocks.at(head[n]).parent).end
+			r.Append(uint64(head[n]), Prefix, blocks.at(n).end-before)
 		}
 		r.Append(0, Prefix, row.input-r.PromptTokens)
-		if len(t.prompt)+len(r.Prompt) > math.MaxUint32 {
-			return fmt.Errorf("more than %d stretches of prompts, which is the most that a replay holds", uint32(math.MaxUint32))
-		}
 		row.from = uint32(len(t.prompt))
 		t.prompt = append(t.prompt, r.Prompt...)
 		row.to = uint32(len(t.prompt))
 	}
-	t.prompt = slices.Clip(t.prompt)
 	return nil
 }

@@ -98,37 +98,16 @@ func (t *Trace) revisit() float64 {
 	for i := range last {
 		last[i] = -1
 	}
-	var gaps []int64
+	gaps := make([]int64, 0, len(t.rows))
 	for _, row := range t.rows {
 		if before := last[row.key]; before >= 0 {
 			gaps = append(gaps, row.at-before)
 		}
 		last[row.key] = row.at
 	}
-	if gaps == nil {
+	if len(gaps) == 0 {
 		return math.NaN()
 	}
 	slices.Sort(gaps)
 	return float64(gaps[len(gaps)/2]) / 1e6
-}
-
-// IdealHit is what an infinite cache of blocks of the given size would serve if
-// every request saw all earlier ones: whole blocks that the prompt shares with
-// an earlier prompt from its start, without the block of the last token, which
-// an engine always computes. It returns cached and all prompt tokens.
-func (t *Trace) IdealHit(block int) (cached, prompt int64) {
-	if block < 1 {
-		panic(fmt.Sprintf("workload: block of %d tokens", block))
-	}
-	seen := make([]bool, len(t.nodes))
-	for _, row := range t.rows {
-		n := row.leaf
-		for ; n != 0 && !seen[n]; n = t.nodes[n].parent {
-			seen[n] = true
-		}
-		whole := min(int(t.nodes[n].end)/block, (int(row.input)-1)/block)
-		cached += int64(whole * block)
-		prompt += int64(row.input)
-	}
-	return cached, prompt
 }

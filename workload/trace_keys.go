@@ -71,10 +71,10 @@ func (b *traceBuilder) keyOf(row *builtRow, rule trace.KeyRule) uint64 {
 		return row.session
 	case rule.Kind == trace.KeyPrefix:
 		n := row.leaf
-		for int(b.nodes[n].depth) > rule.Depth {
-			n = b.nodes[n].parent
+		for int(b.tree.at(n).depth) > rule.Depth {
+			n = b.tree.at(n).parent
 		}
-		return trace.PrefixKey(b.nodes[n].hash)
+		return trace.PrefixKey(b.tree.at(n).hash)
 	}
 	return trace.PrefixKey(0)
 }

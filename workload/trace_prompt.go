@@ -74,10 +74,10 @@ func (b *traceBuilder) model() {
 // far as its prompt is long, in blocks of HitBlock: prompts of which one ends
 // inside a block share the blocks before it.
 func (b *traceBuilder) grow(parent uint32, row *builtRow, tokens int, id uint64) uint32 {
-	n := min(int32(tokens), row.input-b.nodes[parent].end)
+	n := min(int32(tokens), row.input-b.tree.at(parent).end)
 	for at := int32(0); at < n; at += trace.HitBlock {
 		size := min(trace.HitBlock, n-at)
-		parent = b.node(trace.Chain(b.nodes[parent].hash, size, trace.Chain(id, 0, uint64(at))), parent, size)
+		parent = b.tree.node(trace.Chain(b.tree.at(parent).hash, size, trace.Chain(id, 0, uint64(at))), parent, size)
 	}
 	return parent
 }

@@ -75,7 +75,10 @@ func sharedTokens(a, b []Segment) (n int) {
 func TestSegmentsShareWhatBlocksShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, prompts := drawTrace(t)
-		trace := mustRead(t, text, blocksOf(8))
+		trace, blocks, err := readTextTree(text, blocksOf(8))
+		if err != nil {
+			t.Fatal(err)
+		}
 		source, err := trace.Open(1, clock.Streams{})
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +100,7 @@ func TestSegmentsShareWhatBlocksShare(t *testing.T) {
 			cached += min(best/4*4, (int(r.PromptTokens)-1)/4*4)
 			total += int(r.PromptTokens)
 		}
-		if c, p := trace.IdealHit(4); int(c) != cached || int(p) != total {
+		if c, p := blocks.idealHit(trace.rows, 4); int(c) != cached || int(p) != total {
 			t.Fatalf("ideal hit %d of %d, wanted %d of %d", c, p, cached, total)
 		}
 	})

@@ -27,7 +27,7 @@ func TestPublishedMooncakeTraces(t *testing.T) {
 		{"synthetic_trace.jsonl", 3993, 2211, 0, 3982, 1, 3.9060, 1.011, 0.396, 0.006, 15325.5, 149.1, 0.6504, 0.6512, "prefix:1 (auto)"},
 	} {
 		path := filepath.Join(folder, c.file)
-		trace, err := ReadTrace(path, TraceOptions{})
+		trace, blocks, err := readTree(path, TraceOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestPublishedMooncakeTraces(t *testing.T) {
 		near(t, "input", h.Figures.PromptTokens, c.input, 0.05)
 		near(t, "output", h.Figures.OutputTokens, c.output, 0.05)
 		near(t, "ideal hit, blocks of 16", h.IdealHit, c.partial, 1e-4)
-		cached, prompt := trace.IdealHit(512)
+		cached, prompt := blocks.idealHit(trace.rows, 512)
 		near(t, "ideal hit, blocks of 512", float64(cached)/float64(prompt), c.whole, 5e-5)
 		if want := countHits(t, path, 16); h.IdealHit != want {
 			t.Errorf("%s: ideal hit %v, counted over the file %v", c.file, h.IdealHit, want)

@@ -27,16 +27,21 @@ var threeRows = strings.Join([]string{
 }, "\n")
 
 func readText(text string, opt TraceOptions) (*Trace, error) {
+	t, _, err := readTextTree(text, opt)
+	return t, err
+}
+
+func readTextTree(text string, opt TraceOptions) (*Trace, *tree, error) {
 	dir, err := os.MkdirTemp("", "trace")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "t.jsonl") // whatever the format
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return ReadTrace(path, opt)
+	return readTree(path, opt)
 }
 
 func keyed(rule string) TraceOptions {
