@@ -98,6 +98,9 @@ type FileSum struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+	// Requests names the requests of a trace as they are replayed: two files of
+	// one name hold the same, in another form.
+	Requests string `json:"requests,omitempty"`
 }
 
 // SumFile reads the file at path and returns its sum under the given name.

@@ -99,7 +99,7 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	// SHA-256 of "abc" as in FIPS 180-2, App. B.1.
-	want := FileSum{"study.yaml", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
+	want := FileSum{Name: "study.yaml", Bytes: 3, SHA256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
 	if len(back.Files) != 1 || back.Files[0] != want || back.Assumptions[0].Origin != Measured || back.Assumptions[0].Value != 40071. {
 		t.Errorf("manifest read back: %+v", back)
 	}

@@ -107,7 +107,7 @@ func (r *Runner) sumInputs() error {
 		if err != nil {
 			return err
 		}
-		r.inputs = []results.FileSum{{Name: h.Path, Bytes: info.Size(), SHA256: h.SHA256}}
+		r.inputs = []results.FileSum{{Name: h.Path, Bytes: info.Size(), SHA256: h.SHA256, Requests: h.Requests}}
 	}
 	if preset := r.Study.Fleet.Preset; calib.IsFile(preset) {
 		sum, err := results.SumFile(preset, preset)

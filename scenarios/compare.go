@@ -40,7 +40,7 @@ func Compare(dirA, dirB string, o CompareOptions) (*results.Comparison, error) {
 		return nil, err
 	}
 	c := &results.Comparison{A: a.about(), B: b.about(), Differences: differences(a, b), LeftOut: []string{}}
-	if err := pairable(c, o); err != nil {
+	if err := pairable(c, o, a.requests() != "" && a.requests() == b.requests()); err != nil {
 		return nil, err
 	}
 	sel := results.Selection{Paired: !o.Unpaired}
@@ -87,19 +87,46 @@ func readSide(dir string) (*side, error) {
 		return nil, err
 	}
 	eachFile(d.root, func(path string) string {
-		for _, in := range report.Manifest.Inputs {
-			if in.Name == path {
-				return fmt.Sprintf("%s (sha256 %.12s)", filepath.Base(path), in.SHA256)
-			}
+		if in := inputOf(report.Manifest.Inputs, path); in != nil {
+			return fmt.Sprintf("%s (sha256 %.12s)", filepath.Base(path), in.SHA256)
 		}
 		return path
 	})
 	return &side{dir: dir, report: report, study: d.root}, nil
 }
 
+// inputOf is the input that a study names by its path, from the root; a manifest
+// has the name that the user gave. Nil if that may be one of several.
+func inputOf(inputs []results.FileSum, path string) *results.FileSum {
+	var alike []*results.FileSum
+	for i := range inputs {
+		in := &inputs[i]
+		if in.Name == path {
+			return in
+		}
+		if filepath.Base(in.Name) == filepath.Base(path) {
+			alike = append(alike, in)
+		}
+	}
+	if len(alike) != 1 {
+		return nil
+	}
+	return alike[0]
+}
+
 func (s *side) about() results.Side {
 	m := &s.report.Manifest
 	return results.Side{Dir: s.dir, Study: m.Study, Version: m.Version, Commit: m.Commit}
+}
+
+// requests names those of the recording that was replayed, empty if none was.
+func (s *side) requests() string {
+	for _, in := range s.report.Manifest.Inputs {
+		if in.Requests != "" {
+			return in.Requests
+		}
+	}
+	return ""
 }
 
 func (s *side) loads() []float64 {
@@ -202,12 +229,16 @@ func flowText(n *yaml.Node) string {
 }
 
 // pairable refuses to pair the seeds of studies whose requests are not the same.
-func pairable(c *results.Comparison, o CompareOptions) error {
+// Recordings that come to the same may be read from other files in other ways.
+func pairable(c *results.Comparison, o CompareOptions, sameRecording bool) error {
 	if o.Unpaired {
 		return nil
 	}
 	b := &BadInput{}
 	for _, d := range c.Differences {
+		if sameRecording && strings.HasPrefix(d.Field, "workload.trace.") {
+			continue
+		}
 		if strings.HasPrefix(d.Field, "workload") || d.Field == "measure.warmup_s" || d.Field == "measure.warmup_qps" || d.Field == "measure.settle_s" || d.Field == "measure.duration_s" {
 			b.Lines = append(b.Lines, oneLine(fmt.Sprintf("%s: %s in A, %s in B", d.Field, orNothing(d.A), orNothing(d.B))))
 		}

@@ -142,6 +142,7 @@ func (t *Trace) describe(h *Header, blocks *tree) {
 	h.IdealHit = float64(cached) / float64(prompt)
 	h.RevisitS = t.revisit()
 	h.Closed = t.closed
+	h.Requests = t.identity()
 }
 
 // sortRows sorts by arrival, ties in order of the file, counts inversions and

@@ -13,8 +13,9 @@ import (
 type Header struct {
 	*trace.Header
 
-	T0US          int64 // recorded time of the first arrival, microseconds
-	Inversions    int   // rows that arrive before the row above them
+	Requests      string // names what is replayed, whatever the form of the file
+	T0US          int64  // recorded time of the first arrival, microseconds
+	Inversions    int    // rows that arrive before the row above them
 	DistinctTimes int
 	ResolutionUS  int64 // of the recorded times, microseconds
 	Spread        bool  // arrivals are spread inside the resolution, with Seed

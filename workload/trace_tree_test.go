@@ -19,8 +19,8 @@ func TestTreeFindsItsNodes(t *testing.T) {
 		switch {
 		case i%4 == 0 && i > 0:
 			hash = hashes[rng.IntN(len(hashes))]
-		case i%4 == 1:
-			hash = uint64(i / 4) // all at the first slot, 0 among them
+		case i%64 == 1:
+			hash = uint64(i / 64) // all at the first slot, 0 among them
 		}
 		parent := uint32(rng.IntN(blocks.n))
 		n := blocks.node(hash, parent, 3)
