@@ -62,7 +62,7 @@ func (p *Plan) find(ids []id, s Shard, verify bool) (*found, error) {
 	}
 	all := &found{at: make(map[id]place, len(wanted)), conflicts: map[id][2]string{}}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || !p.mayHold(e.Name(), s) {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || !p.mayHold(e.Name(), s) {
 			continue
 		}
 		if err := all.read(filepath.Join(dir, e.Name()), wanted, verify); err != nil {

@@ -131,7 +131,7 @@ func makeReady(dir string) error {
 	}
 	for _, folder := range []string{studiesFolder, segmentsFolder, requestsFolder, logsFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
-			return err
+			return scenarios.Badf("%s: cannot hold a plan: %v", dir, err)
 		}
 	}
 	if err := os.Remove(own); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -240,10 +240,13 @@ func Open(dir string) (*Plan, error) {
 	}
 	planned := 0
 	for _, v := range p.Variants {
+		if v.Cells < 1 || !filepath.IsLocal(v.File) {
+			return nil, scenarios.Badf("%s: variant %q with %d cells of the study %q, wanted at least one of a study in the plan: plan again, the results are kept", path, v.Label, v.Cells, v.File)
+		}
 		planned += v.Cells
 	}
-	if planned != p.Cells {
-		return nil, scenarios.Badf("%s: %d cells in its variants, wanted %d: plan again, the results are kept", path, planned, p.Cells)
+	if planned != p.Cells || planned == 0 {
+		return nil, scenarios.Badf("%s: %d cells in its variants, wanted %d, and at least 1: plan again, the results are kept", path, planned, p.Cells)
 	}
 	return p, p.sameStudies()
 }

@@ -72,6 +72,9 @@ func TestBadPlan(t *testing.T) {
 		{cut(cellsFile), "", "cells.jsonl: not as it was planned"},
 		{replace(planFile, `"format": 2`, `"format": 1`), "", "format 1, wanted 2"},
 		{replace(planFile, `"cells": 8`, `"cells": 9`), "", "8 cells in its variants, wanted 9"},
+		{replace(planFile, `studies/0000.yaml`, `../0000.yaml`), "", "of the study \"../0000.yaml\", wanted"},
+		{replace(planFile, `"variants": [`, `"variants": [{"cells": -1, "file": "x"},`), "", "with -1 cells"},
+		{replace(planFile, `"variants":`, `"variations":`), "", "0 cells in its variants, wanted 8, and at least 1"},
 		{func(dir string) error { return nil }, "other", "made by cacheroute 1, code , and this is , code other"},
 		{remove(planFile), "", "plan.json: not there, wanted a folder as cacheroute sweep plan writes it"},
 		{remove(cellsFile), "", "cells.jsonl: not there"},
@@ -109,6 +112,16 @@ func TestBadPlan(t *testing.T) {
 	planned(t, dir, small, scenarios.Build{Version: "1"})
 	if ran := runShard(t, dir, 0, 1); ran != 8 {
 		t.Errorf("%d cells run after their results were deleted", ran)
+	}
+	if err := os.Mkdir(filepath.Join(dir, segmentsFolder, "mine"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := StatusOf(dir, true); err != nil || s.Done != 8 {
+		t.Errorf("status beside a folder: %+v, %v", s, err)
+	}
+	var bad *scenarios.BadInput
+	if _, err := Make(filepath.Join(dir, planFile), nil, MakeOptions{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "cannot hold a plan") {
+		t.Errorf("planned into a file: %v", err)
 	}
 	if _, err := Make("..", nil, MakeOptions{}); err == nil || !strings.Contains(err.Error(), "holds files and no plan") {
 		t.Errorf("planned into a foreign folder: %v", err)
