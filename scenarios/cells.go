@@ -185,7 +185,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	if s.Measure.ByStage {
 		collector.UntilDrained()
 	}
-	if s.Measure.HitsOf == "served" {
+	if s.Measure.HitsOf == hitsServed {
 		collector.HitsServed()
 	}
 	if interval, edge := s.interval(); edge > 0 {

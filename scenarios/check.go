@@ -143,7 +143,7 @@ func (s *Study) checkMeasure(c *checker) {
 	m := &s.Measure
 	c.within("measure.warmup_s", m.WarmupS, 0, maxSpanS)
 	s.checkWarmup(c)
-	c.want(m.HitsOf == "" || m.HitsOf == "arrived" || m.HitsOf == "served", "measure.hits_of: read %q, wanted arrived or served", m.HitsOf)
+	c.want(m.HitsOf == "" || m.HitsOf == hitsArrived || m.HitsOf == hitsServed, "measure.hits_of: read %q, wanted arrived or served", m.HitsOf)
 	c.within("measure.duration_s", m.DurationS, 0, maxSpanS)
 	c.want(m.DurationS == 0 || !(m.DurationS < 1e-6), "measure.duration_s: must be at least a microsecond, got %v", m.DurationS)
 	c.want(m.DurationS != 0 || s.Workload.Trace != nil || m.ByStage, "measure.duration_s: must be positive")

@@ -189,6 +189,9 @@ func (e *explainer) measure() {
 	} else {
 		text += "; no client gives up"
 	}
+	if m.HitsOf == hitsServed {
+		text += "; hits are of the requests that are served in it, not of those that arrive in it"
+	}
 	e.say("window", "%s", text)
 	e.say("objective", "p99 of the time to first token within %s s, and at most %.3g %% failed", strings.Join(strings.Split(joined(m.SLOs), ", "), " s, "), 100*m.MaxFailureRate)
 }

@@ -45,19 +45,17 @@ type ResidencyErrors struct {
 	Tau          results.Float `json:"tau"`
 }
 
-// Residency runs the study with each number of KV blocks and predicts it.
-func (r *Runner) Residency(ctx context.Context, blocks []int, workers int) (*Residency, error) {
-	return r.TalliedResidency(ctx, blocks, SearchOptions{Workers: workers, Tally: &Tally{}})
-}
-
-// TalliedResidency is Residency with an account of how far it is.
-func (r *Runner) TalliedResidency(ctx context.Context, blocks []int, o SearchOptions) (*Residency, error) {
+// Residency runs the study with each number of KV blocks and predicts it. Hits
+// are of what arrives in the window, whatever the study says, as the prediction
+// is.
+func (r *Runner) Residency(ctx context.Context, blocks []int, o SearchOptions) (*Residency, error) {
 	if err := r.checkResidency(); err != nil {
 		return nil, err
 	}
 	out := &Residency{Study: r.Study.Name, Seeds: len(r.Study.Seeds), Rows: []ResidencyRow{}, LeftOut: []string{}}
 	study := *r.Study
 	study.Policies = nil
+	study.Measure.HitsOf = hitsArrived
 	for i := range r.Study.Policies {
 		p := r.Study.Policies[i]
 		built, err := r.policy(Cell{&p, r.Study.LoadsQPS[0], r.Study.Seeds[0]}, clock.Streams{})

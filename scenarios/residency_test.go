@@ -26,7 +26,7 @@ measure: {warmup_s: 300, duration_s: 600, deadline_s: 0}
 func residencyOf(t *testing.T, text string, blocks ...int) *Residency {
 	t.Helper()
 	tally := &Tally{}
-	x, err := prepare(t, text).TalliedResidency(context.Background(), blocks, SearchOptions{Workers: 2, Tally: tally})
+	x, err := prepare(t, text).Residency(context.Background(), blocks, SearchOptions{Workers: 2, Tally: tally})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestResidencyRefuses(t *testing.T) {
 		{"flat-lb, random, sticky, chwbl, {name: cacheroute, slots: 300}", "chwbl, preble", "no policy whose routing is known beforehand"},
 		{"x", "x", "kv_blocks"},
 	} {
-		_, err := prepare(t, strings.Replace(smallKeys, c.from, c.to, 1)).Residency(context.Background(), []int{0}, 1)
+		_, err := prepare(t, strings.Replace(smallKeys, c.from, c.to, 1)).Residency(context.Background(), []int{0}, SearchOptions{Workers: 1, Tally: &Tally{}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

@@ -198,7 +198,7 @@ func (r *Runner) identity(code string) ([]byte, error) {
 	if err := n.Encode(map[string]any{
 		"code": code, "fleet": r.Study.Fleet, "workload": r.Study.Workload,
 		"warmup_s": m.WarmupS, "duration_s": m.DurationS, "deadline_s": m.DeadlineS, "by_stage": m.ByStage, "edge_s": m.EdgeS,
-		"warmup_qps": m.WarmupQPS, "settle_s": m.SettleS, "hits_of": cmp.Or(m.HitsOf, "arrived"),
+		"warmup_qps": m.WarmupQPS, "settle_s": m.SettleS, "hits_of": cmp.Or(m.HitsOf, hitsArrived),
 	}); err != nil {
 		return nil, err
 	}

@@ -133,6 +133,12 @@ type Measure struct {
 	MaxFailureRate float64 `yaml:"max_failure_rate" jsonschema:"minimum=0,maximum=1"`
 }
 
+// Values of Measure.HitsOf.
+const (
+	hitsArrived = "arrived" // the default
+	hitsServed  = "served"
+)
+
 // traced is the YAML of a workload that is a trace.
 type traced struct {
 	// Trace names recorded requests and says how to read them.

@@ -41,7 +41,7 @@ out. Nothing is written. docs/residency.md says when the formula fails, and why.
 			return err
 		}
 		compared, took, err := searched(a, runner, progress, f.workers, func(o scenarios.SearchOptions) (*scenarios.Residency, error) {
-			return runner.TalliedResidency(ctx, sizes, o)
+			return runner.Residency(ctx, sizes, o)
 		})
 		if err != nil {
 			return err

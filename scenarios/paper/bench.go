@@ -133,7 +133,7 @@ func (b *bench) run(ctx context.Context, o Options) error {
 		if e.runner != nil && e.predicted {
 			all := e.study.Fleet.KVBlocks
 			var err error
-			if e.residency, err = e.runner.Residency(ctx, []int{all / 4, all / 2, all}, o.Workers); err != nil {
+			if e.residency, err = e.runner.Residency(ctx, []int{all / 4, all / 2, all}, scenarios.SearchOptions{Workers: o.Workers, Tally: &scenarios.Tally{}}); err != nil {
 				return err
 			}
 		}
