@@ -81,8 +81,8 @@ func (t *Targets) softKnee(l *ladder, slo float64) float64 {
 // tolerance itself, as other seeds give other numbers.
 const (
 	miss    = 2.0
-	charged = 0.85
-	steep   = 0.08
+	charged = 0.7
+	steep   = 0.1
 )
 
 // cost of a deviation grows with the square where it is small and the logarithm
