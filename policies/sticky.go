@@ -9,7 +9,8 @@ import (
 // Sticky sends each key to one destination by consistent hashing, whatever the
 // load (paper section 4; Karger et al., STOC 1997). Our reading is the
 // convention of LLM routers: a ring, the first point clockwise of the key. The
-// ring is drawn anew with the seed of the run, as its imbalance is a sample.
+// ring is drawn anew with the seed of the run, as its imbalance is a sample, unless
+// fleet.hash_seed fixes it.
 type Sticky struct {
 	// Hash is the family: ring; rendezvous (highest random weight, Thaler and
 	// Ravishankar 1998); jump (Lamping and Veach, arXiv 1406.2294); maglev

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -249,7 +250,7 @@ func (r *Runner) policy(c Cell, streams clock.Streams) (policies.Policy, error) 
 		Rates:                  rates,
 		PrefillSecondsPerToken: calib.PrefillSecondsPerToken(r.Study.Fleet.Cost.Spec.Build()),
 		Rand:                   streams.Rand("policy"),
-		HashSeed:               streams.Uint64("policy/hash"),
+		HashSeed:               clock.Streams{Seed: cmp.Or(r.Study.Fleet.HashSeed, c.Seed)}.Uint64("policy/hash"),
 	}
 	r.drift(&env, r.offered(c.LoadQPS))
 	p, err := c.Policy.Spec.Build(env)

@@ -96,6 +96,9 @@ func (e *explainer) fleet() error {
 	if f.SignalIntervalS > 0 {
 		e.say("", "policies see a load signal that is up to %v s old", f.SignalIntervalS)
 	}
+	if f.HashSeed > 0 {
+		e.say("", "keys are hashed with seed %d for all seeds of the study", f.HashSeed)
+	}
 	return e.origins()
 }
 

@@ -246,6 +246,7 @@ func (g *generator) study() *jsonschema.Schema {
 	at(s, "fleet", "preset").OneOf = append(at(s, "fleet", "preset").OneOf, &jsonschema.Schema{Pattern: `(\.ya?ml$|/)`, Description: "a preset file, as cacheroute calibrate writes it"})
 	at(s, "fleet", "signal_interval_s").Default = 0
 	at(s, "fleet", "client_overhead_s").Default = 0
+	at(s, "fleet", "hash_seed").Default = 0
 
 	synthetic, recorded := at(s, "workload").AnyOf[0], at(s, "workload").AnyOf[1]
 	setDefaults(at(synthetic, "prompt"), given.Workload.Synthetic.Prompt)

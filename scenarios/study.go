@@ -63,6 +63,11 @@ type Fleet struct {
 	// SignalIntervalS is how old the load signal that policies see can be; 0:
 	// fresh.
 	SignalIntervalS float64 `yaml:"signal_interval_s" jsonschema:"minimum=0,maximum=1e6"`
+	// HashSeed fixes the rings and other hashes by which policies place keys; 0:
+	// they are drawn anew with each seed, so that the interval over the seeds has
+	// the luck of a ring in it. The hash function of a real router does not change
+	// between two measurements.
+	HashSeed uint64 `yaml:"hash_seed,omitempty" jsonschema:"minimum=0"`
 	// Cost is the price of a step. A cost of the preset's kind changes only the
 	// parameters that it names.
 	Cost Cost `yaml:"cost"`

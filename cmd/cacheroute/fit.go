@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -61,9 +60,11 @@ func (a *app) fit(ctx context.Context, name string, f *fitFlags) error {
 	if f.out == "" {
 		f.out = filepath.Join("results", "fit-"+strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	}
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
+	release, err := scenarios.Claim(f.out)
+	if err != nil {
 		return err
 	}
+	defer release()
 	journal, err := spec.OpenJournal(filepath.Join(f.out, "journal.jsonl"), build().Code, f.resume)
 	if err != nil {
 		return err

@@ -132,7 +132,9 @@ func hover(t *testing.T, b *browser, s *results.Summary) {
 			t.Errorf("hover at %v says %q", load, text)
 		}
 		for _, row := range s.Ladder {
-			want := row.Policy + "\t" + fourDigits(float64(row.TTFTP99.Mean))
+			// The page holds six digits.
+			mean, _ := strconv.ParseFloat(strconv.FormatFloat(float64(row.TTFTP99.Mean), 'g', 6, 64), 64)
+			want := row.Policy + "\t" + fourDigits(mean)
 			if row.LoadQPS == load && !strings.Contains(text, want) {
 				t.Errorf("hover at %v: no %q in %q", load, want, text)
 			}

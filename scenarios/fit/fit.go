@@ -126,7 +126,15 @@ func (s *Spec) check() error {
 	if err := s.Targets.check(); err != nil {
 		return fmt.Errorf("targets: %v", err)
 	}
+	names := map[string]bool{}
+	for i := range s.RandomStarts {
+		names[randomStart(i)] = true
+	}
 	for i := range s.Starts {
+		if names[s.Starts[i].Name] {
+			return fmt.Errorf("starts.%d: another start has the name %q", i, s.Starts[i].Name)
+		}
+		names[s.Starts[i].Name] = true
 		if _, err := s.point(s.Starts[i].At); err != nil {
 			return fmt.Errorf("starts.%d: %v", i, err)
 		}
@@ -155,13 +163,27 @@ func (s *Spec) point(at map[string]any) ([]float64, error) {
 	return u, nil
 }
 
-// settings are the overrides that make the study of a point.
-func (s *Spec) settings(u []float64) []scenarios.Override {
-	var all []scenarios.Override
+// base is the study that the search begins with, as YAML.
+func (s *Spec) base() ([]byte, error) {
+	study, err := scenarios.Load(s.Study, scenarios.Options{Set: s.given()})
+	if err != nil {
+		return nil, err
+	}
+	return study.YAML()
+}
+
+// given are the overrides that the search leaves alone.
+func (s *Spec) given() (all []scenarios.Override) {
 	for _, path := range slices.Sorted(maps.Keys(s.Set)) {
 		v := fmt.Sprint(s.Set[path])
 		all = append(all, scenarios.Override{Path: path, Value: v, Source: fmt.Sprintf("set %s=%s", path, v)})
 	}
+	return all
+}
+
+// settings are the overrides that make the study of a point.
+func (s *Spec) settings(u []float64) []scenarios.Override {
+	all := s.given()
 	for i := range s.Parameters {
 		p := &s.Parameters[i]
 		v := p.value(u[i])

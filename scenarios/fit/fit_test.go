@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"cacheroute/results"
 	"cacheroute/scenarios"
 )
 
@@ -168,6 +169,41 @@ func TestResumesToTheSameBytes(t *testing.T) {
 	}
 }
 
+// A search that goes on with more generations than were tried before gives what
+// it gives in one go: losses are of points, not of the name of a generation.
+func TestResumesFromAShorterSearch(t *testing.T) {
+	s := spec(t)
+	want := search(t, s, Options{Workers: 2})
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	for _, generations := range []int{1, 0} {
+		j, err := s.OpenJournal(path, "code", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := search(t, s, Options{Journal: j, Generations: generations})
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if same := bytes.Equal(got, want); same != (generations == 0) {
+			t.Errorf("at most %d generations: the result of the whole search: %v", generations, same)
+		}
+	}
+}
+
+// Requests that fail do not pass for the deadline at which they do.
+func TestFailingLoadsDoNotPass(t *testing.T) {
+	targets := &Targets{SLOs: []float64{2, 3}}
+	m := &scenarios.Measure{DeadlineS: 1.5, MaxFailureRate: 0.05}
+	for _, c := range []results.Cell{{TTFTP99: results.Float(math.Inf(1))}, {TTFTP99: results.Float(math.NaN())}, {TTFTP99: 1, FailureRate: 0.06}} {
+		if got := targets.finite(&c, m); got <= 3 {
+			t.Errorf("p99 %v with %v failed counts as %v, wanted more than the objectives", c.TTFTP99, c.FailureRate, got)
+		}
+	}
+	if got := targets.finite(&results.Cell{TTFTP99: 1, FailureRate: 0.04}, m); got != 1 {
+		t.Errorf("p99 of 1 counts as %v", got)
+	}
+}
+
 func TestParameter(t *testing.T) {
 	for _, c := range []struct {
 		p    Parameter
@@ -265,6 +301,9 @@ func TestOrder(t *testing.T) {
 	if got := target.order([]*ladder{knee(1), knee(0), knee(3)}) - right; math.Abs(got-1) > 0.01 {
 		t.Errorf("a pair turned around: %v, wanted 1", got)
 	}
+	if got := target.order([]*ladder{knee(-9), knee(-9), knee(-9)}); math.IsInf(got, 0) || got < miss {
+		t.Errorf("nobody passes any load: %v, wanted a finite miss", got)
+	}
 	if got := target.order([]*ladder{knee(0), knee(2), knee(3)}) - right; got < miss {
 		t.Errorf("half of the lead: %v, wanted a miss", got)
 	}
@@ -283,6 +322,9 @@ func TestBadSpecs(t *testing.T) {
 		{"from: 0.01", "from: 0", "wanted more than 0 on a log scale"},
 		{"kv_hit: 0.5", "kv_hit: 50", "targets: rows.0: wanted policy, kv_hit in (0, 1]"},
 		{"capacity_qps: [20]", "capacity_qps: [20], capacity_pm: [-1]", "targets: rows.0: wanted kv_hit_pm in [0, 1) and no capacity_pm"},
+		{"rows: [{", "order: true\n  rows: [{", "targets: order: wanted two rows or more"},
+		{"capacity_qps: [20]", "capacity_qps: [-20]", "targets: rows.0: wanted policy"},
+		{"{name: far", "{name: random-1", "another start has the name \"random-1\""},
 		{"loads_qps: [10, 20], gen", "loads_qps: [10, 40], gen", "stages.0.loads_qps: without 20"},
 		{"fleet.ttft_overhead_s: 0.8", "fleet.ttft_overhead_s: 8", "starts.0: fleet.ttft_overhead_s: read 8, wanted a number between 0.01 and 1"},
 		{"{workload.prompt.template_tokens: 3000", "{workload.prompt.context_tokens: 3000", "starts.0: at: names a field that is no parameter"},

@@ -3,9 +3,13 @@ package fit
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 
 	"cacheroute/scenarios"
@@ -14,10 +18,11 @@ import (
 // Journal keeps the losses of finished generations in a file, a line each, so
 // that a search that was stopped goes on where it was: points are drawn again
 // from their seed, only their losses are kept. A line that was cut off is
-// dropped. The first line names spec and program; losses of others are refused.
+// dropped. The first line names spec, study and program; losses of others are
+// refused, those of other points simulated again.
 type Journal struct {
 	file  *os.File
-	known map[generation][]float64
+	known map[generation]journalLine
 }
 
 // generation names one of a search; 0 are the points that a stage may begin at.
@@ -29,19 +34,27 @@ type generation struct {
 
 type journalLine struct {
 	generation
+	// Points hashes the points that the losses are of: those of a stage depend on
+	// how long the one before was.
+	Points string    `json:"points"`
 	Losses []float64 `json:"losses"`
 }
 
 type journalHead struct {
-	Spec string `json:"spec"` // sha256
+	Spec string `json:"spec"` // sha256, of the study too
 	Code string `json:"code"`
 }
 
 // OpenJournal opens or makes the journal of a spec. Without resume an existing
 // one is begun anew.
 func (s *Spec) OpenJournal(path, code string, resume bool) (*Journal, error) {
-	j := &Journal{known: map[generation][]float64{}}
-	head := journalHead{s.hash, code}
+	j := &Journal{known: map[generation]journalLine{}}
+	text, err := s.base()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(append([]byte(s.hash), text...))
+	head := journalHead{hex.EncodeToString(sum[:]), code}
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -85,7 +98,7 @@ func (j *Journal) read(path string, data []byte, want journalHead) error {
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			return scenarios.Badf("%s:%d: %v, wanted the losses of a generation", path, n, err)
 		}
-		j.known[l.generation] = l.Losses
+		j.known[l.generation] = l
 	}
 	return nil
 }
@@ -93,19 +106,33 @@ func (j *Journal) read(path string, data []byte, want journalHead) error {
 // Generations is how many the journal holds.
 func (j *Journal) Generations() int { return len(j.known) }
 
-func (j *Journal) find(g generation) ([]float64, bool) {
+// find gives the losses of a generation if they are of these points.
+func (j *Journal) find(g generation, points [][]float64) ([]float64, bool) {
 	if j == nil {
 		return nil, false
 	}
 	l, ok := j.known[g]
-	return l, ok
+	if !ok || l.Points != hashOf(points) || len(l.Losses) != len(points) {
+		return nil, false
+	}
+	return l.Losses, true
 }
 
-func (j *Journal) put(g generation, losses []float64) error {
+func (j *Journal) put(g generation, points [][]float64, losses []float64) error {
 	if j == nil {
 		return nil
 	}
-	return j.line(journalLine{g, losses})
+	return j.line(journalLine{g, hashOf(points), losses})
+}
+
+func hashOf(points [][]float64) string {
+	h := sha256.New()
+	for _, p := range points {
+		for _, x := range p {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // line appends and syncs one.

@@ -35,7 +35,7 @@ func (t *Targets) climb(ctx context.Context, r *scenarios.Runner, p *scenarios.P
 			if err != nil {
 				return nil, err
 			}
-			p99 = append(p99, finite(&cell, r.Study.Measure.DeadlineS))
+			p99 = append(p99, t.finite(&cell, &r.Study.Measure))
 			hit = append(hit, float64(cell.KVHit))
 		}
 		l.loads, l.p99 = append(l.loads, q), append(l.p99, p99)
@@ -50,12 +50,16 @@ func (t *Targets) climb(ctx context.Context, r *scenarios.Runner, p *scenarios.P
 	return l, nil
 }
 
-// finite is the p99 of TTFT. Where more than 1 % of requests failed it is
-// infinite, and here the deadline: the search needs a number.
-func finite(c *results.Cell, deadlineS float64) float64 {
+// failing is the p99 of a load that does not pass whatever its p99 is, in units
+// of the longest objective: the search needs a number.
+const failing = 10
+
+// finite is the p99 of TTFT, and beyond all objectives where it is infinite or
+// more requests failed than the study allows.
+func (t *Targets) finite(c *results.Cell, m *scenarios.Measure) float64 {
 	x := float64(c.TTFTP99)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return max(deadlineS, 1)
+	if math.IsNaN(x) || math.IsInf(x, 0) || float64(c.FailureRate) > m.MaxFailureRate {
+		return failing * slices.Max(t.SLOs)
 	}
 	return max(x, 1e-6)
 }
@@ -110,6 +114,10 @@ func geometric(x []float64) float64 {
 	return math.Exp(sum / float64(len(x)))
 }
 
+// hopeless is the loss of a point at which nothing is served, so that hits mean
+// nothing.
+const hopeless = 1e6
+
 // evaluate simulates a point: its loss and the rows.
 func (s *Spec) evaluate(ctx context.Context, u []float64, g *Stage, tally *scenarios.Tally) (float64, []Score, error) {
 	study, err := scenarios.Load(s.Study, scenarios.Options{Set: s.settings(u)})
@@ -142,6 +150,9 @@ func (s *Spec) evaluate(ctx context.Context, u []float64, g *Stage, tally *scena
 	}
 	if s.Targets.Order {
 		loss += s.Targets.order(ladders)
+	}
+	if math.IsNaN(loss) {
+		loss = hopeless
 	}
 	return loss, scores, nil
 }

@@ -118,5 +118,6 @@ func (t *Targets) order(ladders []*ladder) float64 {
 // lead is the largest of the numbers over the second.
 func lead(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
-	return x[len(x)-1] / max(x[len(x)-2], 1e-3)
+	const least = 1e-3 // stands for no capacity at all
+	return max(x[len(x)-1], least) / max(x[len(x)-2], least)
 }

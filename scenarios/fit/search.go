@@ -123,6 +123,9 @@ func (g *Stage) bounded(most int) int {
 	return g.Generations
 }
 
+// randomStart is the name of one.
+func randomStart(i int) string { return fmt.Sprintf("random-%d", i+1) }
+
 func (s *Spec) walkers() ([]*walker, error) {
 	var all []*walker
 	for _, start := range s.Starts {
@@ -138,7 +141,7 @@ func (s *Spec) walkers() ([]*walker, error) {
 		for k := range u {
 			u[k] = rng.Float64()
 		}
-		all = append(all, &walker{name: fmt.Sprintf("random-%d", i+1), start: u, best: Optimum{at: u}})
+		all = append(all, &walker{name: randomStart(i), start: u, best: Optimum{at: u}})
 	}
 	for i, w := range all {
 		w.index = i
@@ -191,13 +194,13 @@ func (s *Spec) walk(ctx context.Context, w *walker, stage int, o *Options) ([]po
 
 // evaluated gives points their losses, from the journal if it has them.
 func (s *Spec) evaluated(ctx context.Context, points [][]float64, key generation, o *Options) ([]point, error) {
-	losses, known := o.Journal.find(key)
+	losses, known := o.Journal.find(key, points)
 	if !known {
 		var err error
 		if losses, err = s.losses(ctx, points, &s.Stages[key.Stage], o); err != nil {
 			return nil, err
 		}
-		if err := o.Journal.put(key, losses); err != nil {
+		if err := o.Journal.put(key, points, losses); err != nil {
 			return nil, err
 		}
 	}

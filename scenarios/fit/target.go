@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -39,8 +40,14 @@ func (t *Targets) check() error {
 	if len(t.Rows) == 0 || len(t.SLOs) == 0 || len(t.LoadsQPS) < 2 || !slices.IsSorted(t.LoadsQPS) || !(t.LoadsQPS[0] > 0) {
 		return fmt.Errorf("wanted rows, slo_ttft_p99_s and two or more rising loads_qps")
 	}
+	if t.Order && len(t.Rows) < 2 {
+		return fmt.Errorf("order: wanted two rows or more")
+	}
+	if slices.Min(t.SLOs) <= 0 || slices.ContainsFunc(t.SLOs, math.IsNaN) {
+		return fmt.Errorf("slo_ttft_p99_s: read %v, wanted objectives above 0", t.SLOs)
+	}
 	for i, r := range t.Rows {
-		if r.Policy == "" || !(r.KVHit > 0 && r.KVHit <= 1) || !(r.P99 > 0) || len(r.Capacity) != len(t.SLOs) {
+		if r.Policy == "" || !(r.KVHit > 0 && r.KVHit <= 1) || !(r.P99 > 0) || len(r.Capacity) != len(t.SLOs) || !(slices.Min(r.Capacity) >= 0) {
 			return fmt.Errorf("rows.%d: wanted policy, kv_hit in (0, 1], ttft_p99_s above 0 and a capacity_qps for each objective", i)
 		}
 		if !(r.KVHitPM >= 0 && r.KVHitPM < 1) || r.CapacityPM != nil && (len(r.CapacityPM) != len(t.SLOs) || slices.Min(r.CapacityPM) < 0) {
