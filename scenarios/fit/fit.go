@@ -107,14 +107,24 @@ func (s *Spec) check() error {
 	case s.RandomStarts < 0 || len(s.Starts)+s.RandomStarts == 0 || s.RandomStarts > 1000:
 		return fmt.Errorf("starts: wanted one at least, named or random")
 	}
+	paths := map[string]bool{}
 	for i := range s.Parameters {
 		if err := s.Parameters[i].check(); err != nil {
 			return fmt.Errorf("parameters.%d: %v", i, err)
 		}
+		for _, path := range append([]string{s.Parameters[i].Path}, s.Parameters[i].Also...) {
+			if _, given := s.Set[path]; given || paths[path] {
+				return fmt.Errorf("parameters.%d: %s is set twice", i, path)
+			}
+			paths[path] = true
+		}
 	}
 	for i, g := range s.Stages {
-		if len(g.Seeds) == 0 || len(g.LoadsQPS) < 2 || !slices.IsSorted(g.LoadsQPS) || !(g.LoadsQPS[0] > 0) {
+		if len(g.Seeds) == 0 || len(g.LoadsQPS) < 2 || !rising(g.LoadsQPS) {
 			return fmt.Errorf("stages.%d: wanted seeds and two or more rising loads_qps", i)
+		}
+		if seeds := slices.Sorted(slices.Values(g.Seeds)); len(slices.Compact(seeds)) < len(g.Seeds) {
+			return fmt.Errorf("stages.%d.seeds: %v has one twice", i, g.Seeds)
 		}
 		if !slices.Contains(g.LoadsQPS, s.Targets.AtQPS) {
 			return fmt.Errorf("stages.%d.loads_qps: without %v, at which the targets are", i, s.Targets.AtQPS)

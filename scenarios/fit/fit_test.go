@@ -323,6 +323,10 @@ func TestBadSpecs(t *testing.T) {
 		{"kv_hit: 0.5", "kv_hit: 50", "targets: rows.0: wanted policy, kv_hit in (0, 1]"},
 		{"capacity_qps: [20]", "capacity_qps: [20], capacity_pm: [-1]", "targets: rows.0: wanted kv_hit_pm in [0, 1) and no capacity_pm"},
 		{"rows: [{", "order: true\n  rows: [{", "targets: order: wanted two rows or more"},
+		{"seeds: [1], loads_qps: [10, 20], gen", "seeds: [1, 1], loads_qps: [10, 20], gen", "stages.0.seeds: [1 1] has one twice"},
+		{"loads_qps: [10, 20], gen", "loads_qps: [10, 20, 20], gen", "stages.0: wanted seeds and two or more rising loads_qps"},
+		{"path: fleet.ttft_overhead_s", "path: workload.prompt.template_tokens", "parameters.1: workload.prompt.template_tokens is set twice"},
+		{"rows: [{policy: flat-lb", "rows: [{policy: flat-lb, kv_hit: 0.5, ttft_p99_s: 1, capacity_qps: [20]}, {policy: flat-lb", "rows.1: policy flat-lb has two rows"},
 		{"capacity_qps: [20]", "capacity_qps: [-20]", "targets: rows.0: wanted policy"},
 		{"{name: far", "{name: random-1", "another start has the name \"random-1\""},
 		{"loads_qps: [10, 20], gen", "loads_qps: [10, 40], gen", "stages.0.loads_qps: without 20"},
@@ -368,5 +372,52 @@ func TestSearchRefusesWhatTheStudyRefuses(t *testing.T) {
 	cancel()
 	if _, err := spec(t).Search(ctx, Options{Tally: &scenarios.Tally{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that was told to stop: %v", err)
+	}
+}
+
+// The fitted study of an input file runs wherever it is read.
+func TestFittedStudyFindsItsFiles(t *testing.T) {
+	text, err := os.ReadFile("testdata/study.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	specText, err := os.ReadFile("testdata/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("in/rates.csv", "key,rate\na,3\nb,2\nc,1\n")
+	write("testdata/study.yaml", strings.Replace(string(text), "keys: {name: zipf, exponent: 0.8, count: 12}", "keys: {name: rates, file: ../in/rates.csv}", 1))
+	write("spec.yaml", strings.Replace(string(specText), "rows: []", "rows: [{policy: flat-lb, kv_hit: 0.5, ttft_p99_s: 1, capacity_qps: [20]}]", 1))
+	write("elsewhere/out/x", "")
+	t.Chdir(filepath.Join(dir, "elsewhere"))
+	s, err := Load("../spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Search(context.Background(), Options{Generations: 1, Tally: &scenarios.Tally{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteFolder("out"); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	fitted, err := scenarios.Load("elsewhere/out/study.yaml", scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scenarios.Prepare(fitted, nil); err != nil {
+		t.Error(err)
 	}
 }

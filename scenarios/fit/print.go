@@ -23,7 +23,11 @@ func (r *Result) WriteFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	text, err := study.YAML()
+	runner, err := scenarios.Prepare(study, nil)
+	if err != nil {
+		return err
+	}
+	text, err := runner.Resolved()
 	if err != nil {
 		return err
 	}

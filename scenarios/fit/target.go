@@ -37,7 +37,7 @@ type Row struct {
 }
 
 func (t *Targets) check() error {
-	if len(t.Rows) == 0 || len(t.SLOs) == 0 || len(t.LoadsQPS) < 2 || !slices.IsSorted(t.LoadsQPS) || !(t.LoadsQPS[0] > 0) {
+	if len(t.Rows) == 0 || len(t.SLOs) == 0 || len(t.LoadsQPS) < 2 || !rising(t.LoadsQPS) {
 		return fmt.Errorf("wanted rows, slo_ttft_p99_s and two or more rising loads_qps")
 	}
 	if t.Order && len(t.Rows) < 2 {
@@ -47,6 +47,9 @@ func (t *Targets) check() error {
 		return fmt.Errorf("slo_ttft_p99_s: read %v, wanted objectives above 0", t.SLOs)
 	}
 	for i, r := range t.Rows {
+		if slices.ContainsFunc(t.Rows[:i], func(o Row) bool { return o.Policy == r.Policy }) {
+			return fmt.Errorf("rows.%d: policy %s has two rows", i, r.Policy)
+		}
 		if r.Policy == "" || !(r.KVHit > 0 && r.KVHit <= 1) || !(r.P99 > 0) || len(r.Capacity) != len(t.SLOs) || !(slices.Min(r.Capacity) >= 0) {
 			return fmt.Errorf("rows.%d: wanted policy, kv_hit in (0, 1], ttft_p99_s above 0 and a capacity_qps for each objective", i)
 		}
@@ -55,6 +58,16 @@ func (t *Targets) check() error {
 		}
 	}
 	return nil
+}
+
+// rising reports whether loads are above 0 and each above the one before.
+func rising(loads []float64) bool {
+	for i, q := range loads {
+		if !(q > 0) || i > 0 && !(q > loads[i-1]) {
+			return false
+		}
+	}
+	return true
 }
 
 func mean(x []float64) float64 {

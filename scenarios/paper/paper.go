@@ -72,6 +72,9 @@ func Names() []string {
 
 // Check refuses names of tables that there are not.
 func Check(names []string) error {
+	if names != nil && len(names) == 0 {
+		return scenarios.Badf("--table: empty, wanted some of %s", strings.Join(Names(), ", "))
+	}
 	for _, name := range names {
 		if !slices.Contains(Names(), name) {
 			return scenarios.Badf("--table %s: wanted one of %s", name, strings.Join(Names(), ", "))

@@ -127,7 +127,13 @@ func (c *judged) byOrder(rivals []*judged) bool {
 // comparable: a p99 can be infinite and still be the largest.
 func (n Number) comparable() bool { return !math.IsNaN(float64(n.Mean)) }
 
+// agree: the simulated numbers of a pair stand as the paper's do. Two that are
+// both above the ladder say nothing of each other, so they agree only with two
+// that are so in the paper.
 func agree(a, b *judged) bool {
+	if a.simulated.Censor == results.CensorRight && b.simulated.Censor == results.CensorRight {
+		return a.paper.Censor == results.CensorRight && b.paper.Censor == results.CensorRight
+	}
 	near := func(x, y results.Float) bool {
 		n := kinds[a.kind].near
 		return x == y || n(float64(x), float64(y), a.ladder) || n(float64(y), float64(x), a.ladder)

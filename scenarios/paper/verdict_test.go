@@ -110,6 +110,8 @@ func TestVerdict(t *testing.T) {
 			pairs{{"<30", "120"}, {"60", "160"}}, []Verdict{ByOrder, ByOrder}},
 		{"both above the ladder: a tie", "capacity", "a",
 			pairs{{"100", "300"}, {">300", ">300"}, {">300", ">300"}}, []Verdict{Miss, ByValue, ByValue}},
+		{"both above the ladder here alone: no evidence", "capacity", "",
+			pairs{{"160", ">300"}, {"160", ">300"}}, []Verdict{Miss, Miss}},
 	} {
 		all := rivals(t, c.kind, c.rivals...)
 		for i, j := range all {
