@@ -22,6 +22,8 @@ const rowsPerGroup = 1_000_000
 // CellsMeta is what cells.parquet says of itself.
 type CellsMeta struct{ Study, Version string }
 
+var errDamaged = errors.New("damaged Parquet data")
+
 // WriteCellsParquet writes cells.parquet, a row a cell in the order given.
 // Equal arguments give equal bytes.
 func WriteCellsParquet(path string, cells []Cell, meta CellsMeta) error {
@@ -49,7 +51,7 @@ func ReadCellsParquet(path string) (cells []Cell, meta CellsMeta, err error) {
 	defer f.Close()
 	defer func() {
 		if p := recover(); p != nil { // the library panics on some damaged pages
-			err = errors.New("damaged Parquet data")
+			err = errDamaged
 		}
 		if err != nil {
 			cells, meta, err = nil, CellsMeta{}, fmt.Errorf("%s: %w", path, err)

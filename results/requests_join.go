@@ -99,14 +99,3 @@ func openRequests(path string) (*os.File, *parquet.File, error) {
 	}
 	return f, file, nil
 }
-
-// HoldsRequests reports whether the file at path is a whole file of so many
-// requests.
-func HoldsRequests(path string, rows int64) bool {
-	f, file, err := openRequests(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return file.NumRows() == rows
-}

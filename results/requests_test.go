@@ -77,6 +77,11 @@ func writeRequests(t testing.TB, out io.Writer, w Window, names []string, recs [
 	}
 }
 
+// cellOf is the cell of writeRequests.
+func cellOf(requests int) *Cell {
+	return &Cell{Policy: "sticky", LoadQPS: 2.5, Seed: 1 << 63, RunRequests: int64(requests)}
+}
+
 func readRequests(t testing.TB, path string) []Request {
 	t.Helper()
 	rows, err := parquet.ReadFile[Request](path)
@@ -240,8 +245,24 @@ func TestRequestsRefused(t *testing.T) {
 	if err := WriteCellsParquet(other, study().Cells, CellsMeta{}); err != nil {
 		t.Fatal(err)
 	}
-	if !HoldsRequests(whole, 4) || HoldsRequests(whole, 5) || HoldsRequests(cut, 4) || HoldsRequests(other, 12) || HoldsRequests(dir, 4) {
-		t.Error("a file of 4 requests is not told from others")
+	if err := CheckRequests(whole, cellOf(4)); err != nil {
+		t.Error(err)
+	}
+	for want, c := range map[string]struct {
+		path string
+		cell *Cell
+	}{
+		"4 requests, want 5":       {whole, cellOf(5)},
+		"not a whole Parquet file": {cut, cellOf(4)},
+		"column index is missing":  {other, cellOf(12)},
+		"is a directory":           {dir, cellOf(4)},
+		"sticky at 2.5 requests/s, seed 9223372036854775808; want 0 of other at": {whole, &Cell{Policy: "other", LoadQPS: 2.5, Seed: 1 << 63, RunRequests: 4}},
+		"want 0 of sticky at 3 requests/s":                                       {whole, &Cell{Policy: "sticky", LoadQPS: 3, Seed: 1 << 63, RunRequests: 4}},
+		"want 0 of sticky at 2.5 requests/s, seed 1":                             {whole, &Cell{Policy: "sticky", LoadQPS: 2.5, Seed: 1, RunRequests: 4}},
+	} {
+		if err := CheckRequests(c.path, c.cell); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("%v, want %q and the path", err, want)
+		}
 	}
 	joined := filepath.Join(dir, "joined")
 	for want, path := range map[string]string{"not a whole Parquet file": cut, "column index is missing": other} {
@@ -253,6 +274,39 @@ func TestRequestsRefused(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*joined*")); len(left) > 0 {
 		t.Errorf("a failure left %v", left)
 	}
+}
+
+// TestDamagedRequests: a file with a changed byte is refused, or it joins to the
+// same rows as before.
+func TestDamagedRequests(t *testing.T) {
+	dir := t.TempDir()
+	var out bytes.Buffer
+	writeRequests(t, &out, Window{0, clock.Never}, []string{"a", "b"}, plainRecords(40))
+	cell, joined := filepath.Join(dir, "cell"), filepath.Join(dir, "joined")
+	put := func(text []byte) {
+		if err := os.WriteFile(cell, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(out.Bytes())
+	want := readRequests(t, cell)
+	found, tried := 0, 0
+	for i := 0; i < out.Len(); i += 13 {
+		damaged := bytes.Clone(out.Bytes())
+		damaged[i] ^= 0x55
+		put(damaged)
+		tried++
+		if CheckRequests(cell, cellOf(40)) != nil {
+			found++
+			continue
+		}
+		if err := JoinRequests(joined, []string{cell}, CellsMeta{}); err != nil {
+			t.Errorf("byte %d: passed, but %v", i, err)
+		} else if got := readRequests(t, joined); !reflect.DeepEqual(got, want) {
+			t.Errorf("byte %d: passed with other rows", i)
+		}
+	}
+	t.Logf("%d of %d changed bytes are refused, the others change no row", found, tried)
 }
 
 // fullDisk takes so many bytes and no more.
@@ -305,6 +359,14 @@ func BenchmarkRequests(b *testing.B) {
 		size = info.Size()
 		b.ReportMetric(float64(b.N*len(recs))/b.Elapsed().Seconds(), "rows/s")
 		b.ReportMetric(float64(size)/float64(len(recs)), "B/row")
+	})
+	b.Run("check", func(b *testing.B) {
+		for b.Loop() {
+			if err := CheckRequests(cell, cellOf(len(recs))); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.N*len(recs))/b.Elapsed().Seconds(), "rows/s")
 	})
 	b.Run("join", func(b *testing.B) {
 		b.ReportAllocs()

@@ -258,7 +258,7 @@ func (s *store) get(c Cell) (results.Cell, bool) {
 		ok = err == nil
 	}
 	if ok && s.requests {
-		ok = results.HoldsRequests(s.requestsPath(c), cell.RunRequests)
+		ok = results.CheckRequests(s.requestsPath(c), &cell) == nil
 	}
 	return cell, ok
 }

@@ -126,7 +126,7 @@ func (a *app) sweepStatusCommand() *cobra.Command {
 		Args:    one("PLAN"),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON document")
-	c.Flags().BoolVar(&verify, "verify", false, "compare each result with its sum, as run, resume and collect do")
+	c.Flags().BoolVar(&verify, "verify", false, "compare each result with its sum, as run, resume and collect do, and with its requests, as collect does")
 	c.RunE = a.body(func(_ context.Context, args []string) error {
 		s, err := sweep.StatusOf(args[0], verify)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cacheroute/results"
 	"cacheroute/scenarios"
@@ -42,6 +41,13 @@ func Collect(dir string, o CollectOptions) error {
 	}
 	if err := p.whole(ids, have, o.Partial); err != nil {
 		return err
+	}
+	damaged, err := p.damagedRequests(ids, have)
+	if err != nil {
+		return err
+	}
+	if len(damaged) > 0 {
+		return scenarios.Badf("%s", p.damageWords(damaged))
 	}
 	for i := range p.Variants {
 		v := &p.Variants[i]
@@ -89,10 +95,6 @@ func (p *Plan) collect(v *PlanVariant, ids []id, have *found, o *CollectOptions)
 	if err != nil {
 		return err
 	}
-	requests, err := p.requests(ids, have, cells)
-	if err != nil {
-		return err
-	}
 	if len(cells) == 0 {
 		o.Note("%s: no cell has a result", v.Label)
 		return nil
@@ -103,38 +105,10 @@ func (p *Plan) collect(v *PlanVariant, ids []id, have *found, o *CollectOptions)
 	study := runner.Study
 	summary := results.SummarisePart(study.Name, cells, study.LoadsQPS, len(study.Seeds), study.Measure.SLOs, study.Measure.MaxFailureRate)
 	dir := filepath.Join(o.Out, v.Label)
-	if err := runner.Collect(scenarios.SweepOptions{Dir: dir, Build: o.Build, Note: o.Note}, &summary, profiles, requests); err != nil {
+	if err := runner.Collect(scenarios.SweepOptions{Dir: dir, Build: o.Build, Note: o.Note}, &summary, profiles, p.requestsOf(ids, have)); err != nil {
 		return err
 	}
 	return o.Each(runner, &summary, dir)
-}
-
-// requests are the files of the requests of the cells, which are those of ids
-// that have a result; nil if they are not kept.
-func (p *Plan) requests(ids []id, have *found, cells []results.Cell) (paths []string, err error) {
-	if !p.Requests {
-		return nil, nil
-	}
-	for _, cell := range ids {
-		if at, ok := have.at[cell]; !ok || at.kind != done {
-			continue
-		}
-		path := p.requestsPath(cell)
-		if !results.HoldsRequests(path, cells[len(paths)].RunRequests) {
-			return nil, scenarios.Badf("%s: not the requests of its cell: delete it, then cacheroute sweep resume %s runs the cell again", path, p.dir)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-// excerpt names some of what is missing.
-func excerpt(lost []string) string {
-	const most = 10
-	if len(lost) > most {
-		return strings.Join(lost[:most], ", ") + ", ..."
-	}
-	return strings.Join(lost, ", ")
 }
 
 // read returns the results of a variant in the order of its cells, reading each
@@ -143,7 +117,7 @@ func read(runner *scenarios.Runner, ids []id, have *found) (cells []results.Cell
 	got := make([]stored, len(ids))
 	var order []int
 	for i := range ids {
-		if at, ok := have.at[ids[i]]; ok && at.kind == done {
+		if have.done(ids[i]) {
 			order = append(order, i)
 		}
 	}

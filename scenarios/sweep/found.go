@@ -130,6 +130,12 @@ func (a *found) path(segment int, current string) string {
 	return current
 }
 
+// done says whether a cell has a result.
+func (a *found) done(cell id) bool {
+	at, ok := a.at[cell]
+	return ok && at.kind == done
+}
+
 // missing are the cells of a shard without a result.
 func (a *found) missing(ids []id, s Shard, retryFailed bool) (cells []int) {
 	for i := s.I; i < len(ids); i += s.N {

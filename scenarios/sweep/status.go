@@ -19,11 +19,16 @@ type Status struct {
 	Damaged   int        `json:"damaged"`
 	Conflicts []conflict `json:"conflicts,omitempty"`
 	Failures  []failure  `json:"failures,omitempty"` // the first of them
+	// DamagedRequests are files that are not the requests of their cells; only
+	// looked for if results are verified.
+	DamagedRequests []string `json:"damaged_requests,omitempty"`
 	// LeftS is the time that the missing cells need at the pace of the last
 	// minutes; 0 if there is none.
 	LeftS float64 `json:"left_s"`
 	// LastS is how long ago the last result came.
 	LastS float64 `json:"last_s"`
+
+	damage string // DamagedRequests in words
 }
 
 // failure is a cell that failed.
@@ -46,8 +51,9 @@ const mostFailures = 10
 // paceOf is the span of results by whose pace the time left is told.
 const paceOf = 10 * time.Minute
 
-// StatusOf counts the results of a plan. verify compares each with its sum;
-// without, a result counts if its line is whole.
+// StatusOf counts the results of a plan. verify compares each with its sum and
+// with its requests, if they are kept; without, a result counts if its line is
+// whole.
 func StatusOf(dir string, verify bool) (*Status, error) {
 	p, err := Open(dir)
 	if err != nil {
@@ -61,7 +67,14 @@ func StatusOf(dir string, verify bool) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.status(ids, have, time.Now())
+	s, err := p.status(ids, have, time.Now())
+	if err != nil || !verify {
+		return s, err
+	}
+	if s.DamagedRequests, err = p.damagedRequests(ids, have); len(s.DamagedRequests) > 0 {
+		s.damage = p.damageWords(s.DamagedRequests)
+	}
+	return s, err
 }
 
 func (p *Plan) status(ids []id, have *found, now time.Time) (*Status, error) {
@@ -121,6 +134,9 @@ func (s *Status) Print(w io.Writer, span func(seconds float64) string) error {
 	}
 	if s.Damaged > 0 {
 		text += line("%d damaged lines of results, which do not count", s.Damaged)
+	}
+	if s.damage != "" {
+		text += line("%s", s.damage)
 	}
 	for _, f := range s.Failures {
 		text += line("failed: cell %d (%s at %v requests/s, seed %d): %s", f.Cell, f.Policy, f.LoadQPS, f.Seed, strings.SplitN(f.Error, "\n", 2)[0])
