@@ -44,7 +44,11 @@ func (p *printer) verdict(slo float64) {
 		fmt.Fprintln(p.w)
 	}
 	for _, row := range best {
-		text := fmt.Sprintf("p99 <= %s s: %s takes %s; %s", Shortly(slo), row.Policy, row.bySeed("QPS"), p.nearWords(row, "QPS"))
+		ran := ""
+		if row.Censor == CensorOpen {
+			ran = "of the cells that have run, "
+		}
+		text := fmt.Sprintf("p99 <= %s s: %s%s takes %s; %s", Shortly(slo), ran, row.Policy, row.bySeed("QPS"), p.nearWords(row, "QPS"))
 		fmt.Fprintln(p.w, wrap(text, lineWidth, ""))
 	}
 }
