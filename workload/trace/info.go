@@ -23,7 +23,7 @@ type Info struct {
 	DistinctTimes int64     `json:"distinct_times"`
 	SmallestGapS  *float64  `json:"smallest_gap_s"` // between different arrivals
 	OutOfOrder    int64     `json:"rows_out_of_order"`
-	ProfileQPS    []float64 `json:"profile_qps"` // in bins of ProfileBinS from the first arrival
+	ProfileQPS    []float64 `json:"profile_qps"` // in bins of ProfileBinS, that of the first arrival first
 	ProfileBinS   float64   `json:"profile_bin_s"`
 
 	Input  LengthInfo `json:"input_tokens"`

@@ -53,6 +53,34 @@ func TestInfo(t *testing.T) {
 	}
 }
 
+// TestProfile: a trace whose rate is constant has that rate in all bins, wherever
+// in a bin it begins and ends, and whatever its clock can tell apart.
+func TestProfile(t *testing.T) {
+	for _, c := range []struct {
+		first, gap, together, n int64
+		bins                    int
+		want                    float64
+	}{
+		{0, 10_000, 1, 687, 100, 100},
+		{0, 10_000, 1, 687, 2, 100},
+		{340_000, 10_000, 1, 687, 100, 100},
+		{0, 1_000_000, 10, 70, 100, 10},
+		{5_000_000, 1_000_000, 10, 70, 3, 10},
+		{999_999, 1_000_000, 1, 5, 100, 1},
+		{999_999, 0, 3, 3, 100, 3}, // without a gap, of a whole bin
+	} {
+		x := newTimes()
+		for i := range c.n {
+			x.add(c.first + i/c.together*c.gap)
+		}
+		x.finish()
+		rates, _ := x.profile(c.bins)
+		for i, got := range rates {
+			near(t, fmt.Sprintf("%+v: bin %d of %d", c, i, len(rates)), got, c.want, 1e-6)
+		}
+	}
+}
+
 // What the trace does not tell is null in JSON and said in words, never 0.
 func TestUnknownIsNotZero(t *testing.T) {
 	i := infoOf(t, examples["vidur"], Options{})
@@ -250,8 +278,11 @@ func TestTimesAreThoseOfTheSortedRows(t *testing.T) {
 	}
 	rates, width := x.profile(100)
 	sum := 0.0
-	for _, r := range rates {
-		sum += r * width
+	start, last := float64(at[0]/x.width*x.width)/1e6, float64(at[len(at)-1])/1e6
+	gap := (last - float64(at[0])/1e6) / float64(x.distinct-1)
+	for i, r := range rates {
+		from := start + float64(i)*width
+		sum += r * (min(from+width, last+gap) - max(from, float64(at[0])/1e6))
 	}
 	if len(rates) > 100 || len(rates) < 40 {
 		t.Errorf("%d bins", len(rates))

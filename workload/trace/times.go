@@ -117,14 +117,29 @@ func (t *times) cv() float64 {
 }
 
 // profile is the rate in at most n bins of equal width, in requests per second,
-// and the width in seconds.
+// and the width in seconds. The first and the last bin count as far as the trace
+// covers them: from its first arrival until one would be due after the last, and
+// by a gap at least.
 func (t *times) profile(n int) (rates []float64, width float64) {
 	first, last := t.earliest/t.width, t.latest/t.width
 	group := max(1, (last-first+int64(n))/int64(n))
 	rates = make([]float64, (last-first)/group+1)
-	width = float64(group*t.width) / 1e6
 	for _, i := range slices.SortedFunc(maps.Keys(t.bins), cmp.Compare[int64]) {
-		rates[(i-first)/group] += float64(t.bins[i]) / width
+		rates[(i-first)/group] += float64(t.bins[i])
 	}
-	return rates, width
+	width, gap := float64(group*t.width), t.meanGap()
+	for i := range rates {
+		from := float64((first + int64(i)*group) * t.width)
+		covered := min(from+width, float64(t.latest)+gap) - max(from, float64(t.earliest))
+		rates[i] /= max(covered, min(gap, width)) / 1e6
+	}
+	return rates, width / 1e6
+}
+
+// meanGap is that between different arrivals, infinite if there is none.
+func (t *times) meanGap() float64 {
+	if t.distinct < 2 {
+		return math.Inf(1)
+	}
+	return float64(t.latest-t.earliest) / float64(t.distinct-1)
 }
