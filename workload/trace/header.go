@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"cacheroute/workload/lines"
 )
 
 // Header says what was read from a trace and dropped.
@@ -33,11 +35,54 @@ type Header struct {
 	Unknown        int      `json:"rows_without_ids"`    // kept: nothing is known of what they share
 	InSessions     int      `json:"rows_in_sessions"`
 	Thought        int      `json:"rows_with_think_time"`
-	UnknownMembers int      `json:"unknown_members"` // columns or members that the format does not know, ignored
-	Notes          []string `json:"notes"`           // what a reader must know
+	UnknownMembers int      `json:"unknown_members"`         // columns, or members of all rows, that the format does not know, ignored
+	UnknownNames   []string `json:"unknown_names,omitempty"` // of theirs, the first
+	Notes          []string `json:"notes"`                   // what a reader must know
 
 	ceilRows, floorRows int      // rows that only one rule of the tail explains
 	tailExamples        []string // first of each
+	unknownSeen         map[string]bool
+}
+
+// mostUnknown bounds the names that are remembered.
+const mostUnknown = 1000
+
+// unknown counts a column or member that the format does not know. A nil header
+// counts nothing.
+func (h *Header) unknown(name string) {
+	if h == nil {
+		return
+	}
+	h.UnknownMembers++
+	if h.unknownSeen[name] || len(h.UnknownNames) == mostUnknown {
+		return
+	}
+	if h.unknownSeen == nil {
+		h.unknownSeen = map[string]bool{}
+	}
+	h.unknownSeen[name] = true
+	h.UnknownNames = append(h.UnknownNames, name)
+}
+
+// unknowns names some of them: "unknown members: "a", "b" and 3 more".
+func (h *Header) unknowns() string {
+	const most = 3
+	n := len(h.UnknownNames)
+	if n == 0 {
+		return "0 unknown members"
+	}
+	var names []string
+	for _, name := range h.UnknownNames[:min(n, most)] {
+		names = append(names, lines.Excerpt([]byte(name)))
+	}
+	text := "unknown members: " + strings.Join(names, ", ")
+	switch {
+	case n == mostUnknown:
+		text += fmt.Sprintf(" and at least %d more", n-most)
+	case n > most:
+		text += fmt.Sprintf(" and %d more", n-most)
+	}
+	return text
 }
 
 // keep counts a row that is kept.
@@ -150,8 +195,8 @@ func (h *Header) Print(w io.Writer) error {
 			ids += ", last block: " + h.Tail
 		}
 	}
-	_, err := fmt.Fprintf(w, "trace %s: format %s (%s), times in %s, %s, %s prompts\n  sha256 %s\n  rows: %d read, %d kept (%s)%s; %d unknown members\n",
-		h.Path, h.Format, how, h.Unit, ids, h.InputKind, h.SHA256, h.RowsRead, h.RowsKept, h.kinds(), h.drops(), h.UnknownMembers)
+	_, err := fmt.Fprintf(w, "trace %s: format %s (%s), times in %s, %s, %s prompts\n  sha256 %s\n  rows: %d read, %d kept (%s)%s; %s\n",
+		h.Path, h.Format, how, h.Unit, ids, h.InputKind, h.SHA256, h.RowsRead, h.RowsKept, h.kinds(), h.drops(), h.unknowns())
 	return err
 }
 

@@ -28,7 +28,7 @@ func newFirst(line []byte) *first {
 	if len(line) > 0 && line[0] == '{' {
 		var o object
 		o.reset(line)
-		err := o.members(&Header{}, func(name string) (bool, error) {
+		err := o.members(nil, func(name string) (bool, error) {
 			f.members[name] = o.dec.PeekKind()
 			return false, nil
 		})
@@ -122,9 +122,10 @@ func (o *object) members(h *Header, member func(name string) (bool, error)) erro
 		if err != nil {
 			return err
 		}
-		known, err := member(name.String())
+		text := name.String()
+		known, err := member(text)
 		if !known && err == nil {
-			h.UnknownMembers++
+			h.unknown(text)
 			err = o.dec.SkipValue()
 		}
 		if err != nil {
@@ -291,8 +292,11 @@ func (j *jsonl) fill(r *Row, line []byte, wanted []string, member func(name stri
 	clear(j.seen)
 	err := j.read(line, j.h, func(name string) (bool, error) {
 		known, err := member(name)
-		if known {
+		switch {
+		case known:
 			j.seen[name] = true
+		case err == nil && j.field != "" && name == j.field: // pick reads it
+			return true, j.dec.SkipValue()
 		}
 		return known, err
 	})
@@ -313,8 +317,7 @@ func (j *jsonl) fill(r *Row, line []byte, wanted []string, member func(name stri
 // pick reads the member that is asked for as the key.
 func (j *jsonl) pick(r *Row, line []byte) error {
 	found := false
-	var ignored Header
-	err := j.read(line, &ignored, func(name string) (bool, error) {
+	err := j.read(line, nil, func(name string) (bool, error) {
 		if name != j.field {
 			return false, nil
 		}

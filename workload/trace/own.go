@@ -2,7 +2,9 @@ package trace
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"cacheroute/workload/lines"
@@ -77,7 +79,7 @@ func (*ownCSV) detect(f *first) bool {
 }
 
 func (o *ownCSV) begin(s source) error {
-	if err := o.open(s, ownWanted, ownOthers); err != nil {
+	if err := o.open(s, ownWanted, slices.AppendSeq(slices.Clone(ownOthers), maps.Keys(arrivals))); err != nil {
 		return err
 	}
 	for name, exponent := range arrivals {
@@ -87,7 +89,6 @@ func (o *ownCSV) begin(s source) error {
 		if o.arrival != "" {
 			return s.in.Errorf("read the columns %s and %s, wanted one arrival", min(o.arrival, name), max(o.arrival, name))
 		}
-		s.h.UnknownMembers--
 		o.arrival, s.h.Unit = name, units[exponent]
 	}
 	if o.arrival == "" {

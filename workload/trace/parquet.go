@@ -103,7 +103,7 @@ func (o *ownParquet) checkSchema(file *parquet.File) error {
 	for _, f := range file.Schema().Fields() {
 		w, known := want[f.Name()]
 		if !known {
-			o.h.UnknownMembers++
+			o.h.unknown(f.Name())
 			continue
 		}
 		if !sameKind(f, w) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"cacheroute/workload/lines"
@@ -48,13 +49,19 @@ func (t *table) open(s source, wanted, others []string) error {
 			return s.in.Errorf("read %s, wanted also a column %s", lines.Excerpt(line), name)
 		}
 	}
-	s.h.UnknownMembers = len(names)
-	for _, name := range append(wanted, others...) {
-		if t.has(name) {
-			s.h.UnknownMembers--
+	if err := t.useKey(); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, name := range slices.Concat(wanted, others) {
+		known[columnName(name)] = true
+	}
+	for i, name := range names {
+		if i != t.key && !known[columnName(name)] {
+			s.h.unknown(strings.TrimSpace(name))
 		}
 	}
-	return t.useKey()
+	return nil
 }
 
 // useKey finds the column that is asked for as the key.

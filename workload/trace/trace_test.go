@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -295,4 +296,43 @@ func mustOpen(t *testing.T, text string, opt Options) *Reader {
 func convertTo(t *testing.T, text string) error {
 	t.Helper()
 	return mustOpen(t, text, Options{}).Convert(t.Context(), io.Discard, "t.csv")
+}
+
+// TestUnknownMembers: what a format does not know is named, but not the key.
+func TestUnknownMembers(t *testing.T) {
+	jsonl := func(more string) string {
+		row := `{"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]` + more + "}\n"
+		return row + row
+	}
+	csv := func(more, values string) string {
+		return "arrival_s,input_tokens,output_tokens" + more + "\n0,5,5" + values + "\n1,5,5" + values + "\n"
+	}
+	for _, c := range []struct {
+		text, key string
+		count     int
+		want      string
+	}{
+		{jsonl(""), "", 0, "0 unknown members"},
+		{jsonl(`, "user": "u"`), "", 2, `unknown members: "user"`},
+		{jsonl(`, "user": "u"`), "field:user", 0, "0 unknown members"},
+		{jsonl(`, "user": "u", "b": 1, "a": {"c": 2}`), "field:user", 4, `unknown members: "b", "a"`},
+		{jsonl(`, "v": 1, "w": 1, "x": 1, "y": 1, "user": "u", "z": 1`), "field:user", 10, `unknown members: "v", "w", "x" and 2 more`},
+		{csv("", ""), "", 0, "0 unknown members"},
+		{csv(",User,Zone", ",u,z"), "", 2, `unknown members: "User", "Zone"`},
+		{csv(",User,Zone", ",u,z"), "field:user", 1, `unknown members: "Zone"`},
+		{csv(",Zone", ",z"), "field:arrival_s", 1, `unknown members: "Zone"`},
+	} {
+		_, h := mustRead(t, c.text, Options{Key: c.key})
+		var b strings.Builder
+		if err := h.Print(&b); err != nil || h.UnknownMembers != c.count || !strings.HasSuffix(b.String(), "; "+c.want+"\n") {
+			t.Errorf("key %q of %s: %d, %v in %s, want %d, %s", c.key, c.text, h.UnknownMembers, err, &b, c.count, c.want)
+		}
+	}
+	names := ""
+	for i := range mostUnknown + 5 {
+		names += fmt.Sprintf(`, "m%d": 0`, i)
+	}
+	if _, h := mustRead(t, jsonl(names), Options{}); h.unknowns() != `unknown members: "m0", "m1", "m2" and at least 997 more` {
+		t.Errorf("many: %s", h.unknowns())
+	}
 }
