@@ -84,7 +84,7 @@ func TestTraceHeader(t *testing.T) {
 	// Of the last row, all but the block of its last token.
 	near(t, "ideal hit", h.IdealHit, (1024.0-16)/2924, 1e-9)
 	var b bytes.Buffer
-	if err := h.Print(&b); err != nil || !strings.Contains(b.String(), "4 read, 3 kept (1 without output, replayed as 1 token), 1 dropped (no input); 1 unknown") {
+	if err := h.Print(&b); err != nil || !strings.Contains(b.String(), "4 read, 3 kept (1 without output, replayed as 1 token), 1 dropped (no input); unknown members: \"x\"\n") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
