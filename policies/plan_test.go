@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,7 +189,7 @@ func TestPlanExample(t *testing.T) {
 	if got.Imbalance() != 7.5/7 || got.AdmittedShare() != 13./14 {
 		t.Errorf("imbalance %g, admitted share %g", got.Imbalance(), got.AdmittedShare())
 	}
-	if w := got.Warnings(); len(w) != 1 || !strings.Contains(w[0], "2 of 2 destinations exceeds q_cap = 4") {
+	if w := got.Warnings(strconv.Itoa); len(w) != 1 || !strings.Contains(w[0], "2 of 2 destinations exceeds q_cap = 4") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -219,8 +220,8 @@ func TestPlanClamp(t *testing.T) {
 		t.Errorf("%v, slots %v", got.Assigned(0), got.Slots)
 	}
 	want := []Infeasible{{Key: 0, Rate: 1e300, Wanted: math.Inf(1), Given: 3}}
-	if !slices.Equal(got.Infeasible, want) || len(got.Warnings()) != 2 {
-		t.Errorf("infeasible %v, warnings %q", got.Infeasible, got.Warnings())
+	if !slices.Equal(got.Infeasible, want) || len(got.Warnings(strconv.Itoa)) != 2 {
+		t.Errorf("infeasible %v, warnings %q", got.Infeasible, got.Warnings(strconv.Itoa))
 	}
 }
 

@@ -124,13 +124,13 @@ func (t *Table) Assumptions() []string {
 }
 
 // Warnings says why the plan cannot hold its load targets, a line each; none if
-// it can.
-func (t *Table) Warnings() []string {
+// it can. A key is called what name says.
+func (t *Table) Warnings(name func(key int) string) []string {
 	var w []string
 	if n := len(t.Infeasible); n > 0 {
 		x := t.Infeasible[0]
-		w = append(w, fmt.Sprintf("infeasible: %d keys exceed q_cap = %g requests/s on each of their destinations, first key %d: %g requests/s need %g destinations and have %d",
-			n, t.QCap, x.Key, x.Rate, x.Wanted, x.Given))
+		w = append(w, fmt.Sprintf("infeasible: %d keys exceed q_cap = %.6g requests/s on each of their destinations, first key %s: %.6g requests/s need %.6g destinations and have %d",
+			n, t.QCap, name(x.Key), x.Rate, x.Wanted, x.Given))
 	}
 	over := 0
 	for _, l := range t.Load {
@@ -139,7 +139,7 @@ func (t *Table) Warnings() []string {
 		}
 	}
 	if over > 0 {
-		w = append(w, fmt.Sprintf("infeasible: the planned load of %d of %d destinations exceeds q_cap = %g requests/s, the highest is %g",
+		w = append(w, fmt.Sprintf("infeasible: the planned load of %d of %d destinations exceeds q_cap = %.6g requests/s, the highest is %.6g",
 			over, len(t.Load), t.QCap, slices.Max(t.Load)))
 	}
 	return w

@@ -228,7 +228,7 @@ func (r *Runner) Run(ctx context.Context, c Cell, tally *Tally, each func(*resul
 	cell.Fingerprint = fmt.Sprintf("%016x", out.Fingerprint)
 	cell.SetAsked(r.load.Asked(c.LoadQPS))
 	if planned, ok := policy.(interface{ Table() *policies.Table }); ok {
-		cell.Warnings = append(cell.Warnings, planned.Table().Warnings()...)
+		cell.Warnings = append(cell.Warnings, planned.Table().Warnings(r.keyName)...)
 	}
 	noteDrift(&cell, policy)
 	if !r.Profiled(c) {

@@ -98,7 +98,7 @@ func NewRoutingTable(r *workload.Rates, destinations int, rule policies.CacheRou
 		Destinations: destinations, Slots: rule.Slots, QCap: rule.QCap, Keys: t.Keys(),
 		AdmittedRate: t.AdmittedRate, ColdRate: t.ColdRate, Imbalance: t.Imbalance(),
 		Load: t.Load, KeysPer: t.Slots, Table: make([]RoutingEntry, 0, len(t.Admitted)),
-		Warnings: append([]string{}, t.Warnings()...), Assumptions: append([]string{}, t.Assumptions()...),
+		Warnings: append([]string{}, t.Warnings(func(key int) string { return quote(r.Names[key]) })...), Assumptions: append([]string{}, t.Assumptions()...),
 	}
 	if doubt := RateDoubt(r.Requests); doubt != "" {
 		out.Warnings = append(out.Warnings, doubt)

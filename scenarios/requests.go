@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"cacheroute/results"
 )
@@ -44,6 +45,14 @@ func (r *Runner) keyNames() []string {
 		return named.KeyNames()
 	}
 	return nil
+}
+
+// keyName is what a warning calls a key: its name in quotes, else its index.
+func (r *Runner) keyName(key int) string {
+	if names := r.keyNames(); key < len(names) {
+		return quote(names[key])
+	}
+	return strconv.Itoa(key)
 }
 
 // joinRequests makes requests.parquet of the requests of all cells.

@@ -162,5 +162,10 @@ func (f *gateFlags) replay(name string, o scenarios.Options) (*scenarios.Study, 
 func isStudy(name string) bool {
 	_, err := os.Stat(name)
 	missing := errors.Is(err, fs.ErrNotExist) && filepath.Ext(name) == ""
-	return missing || slices.Contains(scenarios.Shipped(), name) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
+	return missing || namesStudy(name)
+}
+
+// namesStudy tells whether a name is a shipped scenario's or ends as studies do.
+func namesStudy(name string) bool {
+	return slices.Contains(scenarios.Shipped(), name) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
 }

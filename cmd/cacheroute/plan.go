@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +39,7 @@ rates are estimated from the first part of a trace.`,
 		Example: `  cacheroute plan rates.csv --destinations 30 --slots 5 --out table.json
   cacheroute plan new-rates.csv --destinations 30 --previous table.json
   cacheroute plan conversation_trace.jsonl --train 600 --destinations 30 --out table.parquet`,
-		Args: one("RATES or TRACE"),
+		Args: planArgs, // before the required flags, which a study would ask for in vain
 	}
 	c.Flags().IntVar(&f.destinations, "destinations", 0, "number of destinations R (required)")
 	c.Flags().IntVar(&rule.Slots, "slots", rule.Slots, "key slots a destination, W; only their sum limits admission, see --enforce-w")
@@ -65,6 +67,19 @@ rates are estimated from the first part of a trace.`,
 		return a.plan(args[0], f, *rule)
 	})
 	return c
+}
+
+// planArgs wants a single file that is no study.
+func planArgs(c *cobra.Command, args []string) error {
+	if err := one("RATES or TRACE")(c, args); err != nil {
+		return err
+	}
+	_, err := os.Stat(args[0])
+	// The name of a scenario can be that of a file of rates too.
+	if here := err == nil; namesStudy(args[0]) && here == (filepath.Ext(args[0]) != "") {
+		return scenarios.Badf("%s: this is a study, wanted rates or a trace", args[0])
+	}
+	return nil
 }
 
 func (a *app) plan(path string, f *planFlags, rule policies.CacheRoute) error {
