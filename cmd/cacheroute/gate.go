@@ -34,8 +34,12 @@ type gateFlags struct {
 	json                bool
 }
 
-// traceOnly are the flags that say how a trace is read and cut.
-var traceOnly = []string{"train", "half-life", "windows", "format", "key", "block-tokens", "window", "keep", "sessions-per-s", "draw-seed", "force", "destinations", "preset"}
+// Flags that say how a trace without a study is read and what it is replayed on,
+// and how a trace is cut into training and windows.
+var (
+	readFlags = []string{"format", "key", "block-tokens", "window", "keep", "sessions-per-s", "draw-seed", "force", "assume", "destinations", "preset"}
+	cutFlags  = []string{"train", "half-life", "windows"}
+)
 
 func (a *app) gateCommand() *cobra.Command {
 	f := &gateFlags{}
@@ -48,10 +52,12 @@ the same requests as the baseline, below and near the baseline's knee, which is 
 
 The verdict is enable if p99 near the knee or capacity improves beyond its 95 % interval,
 neither gets worse and failures do not rise; keep if it loses or ties; else inconclusive,
-with what would settle it, as with fewer than 5 replicates or 100 requests in a run. A
-higher hit rate counts for nothing. The exit code is 0 for
-enable, 3 for keep, 4 for inconclusive. docs/gate.md has the rule in full.
+with what would settle it, as with fewer than 5 replicates or 100 requests in a run, hits
+that a trace does not tell, or requests too few to reach a knee. A higher hit rate counts
+for nothing. The exit code is 0 for enable, 3 for keep, 4 for inconclusive. docs/gate.md
+has the rule in full.
 
+Two policies are judged, no others of the study: let --baseline be what is in production.
 A study is planned from its true rates, a trace from those of a training window before
 what is measured.`,
 		Example: `  cacheroute gate my-study.yaml
@@ -61,21 +67,23 @@ what is measured.`,
 	}
 	f.registerRuns(c)
 	flags := c.Flags()
+	flags.Lookup("seeds").Usage += " (default: the study's, and more up to 10)"
 	flags.StringVar(&f.candidate, "candidate", "cacheroute", "policy that would be enabled, by name or label")
-	flags.StringVar(&f.baseline, "baseline", "flat-lb", "policy in place")
+	flags.StringVar(&f.baseline, "baseline", "flat-lb", "policy in production")
 	flags.Float64Var(&f.gate.Margin, "margin", 0.05, "least improvement that counts, as a fraction of the baseline")
 	flags.BoolVar(&f.gate.Envelope, "envelope", true, "also say how far rates, cache, keys, skew and load may move before the verdict changes")
 	flags.StringVar(&f.gate.Train, "train", "0.5", "of a trace: estimate rates from this first part, a fraction below 1 or seconds")
 	flags.Float64Var(&f.gate.HalfLifeS, "half-life", 0, "of a trace: seconds in which the weight of a request halves in that estimate (0: all count alike)")
 	flags.IntVar(&f.gate.Windows, "windows", 5, "of a trace: windows that the rest is cut into, the replicates")
 	f.input.register(c)
+	f.input.registerAssume(c)
 	flags.IntVar(&f.destinations, "destinations", defaultDestinations, "of a trace: number of destinations")
 	flags.StringVar(&f.preset, "preset", defaultPreset, "of a trace: preset of a destination (cacheroute list presets)")
 	flags.StringVar(&f.out, "out", "", "write gate.json, gate.html and the judged table to this folder")
 	flags.BoolVar(&f.json, "json", false, "print gate.json and nothing else to standard output")
 	c.RunE = a.body(func(ctx context.Context, args []string) error {
-		changed := slices.DeleteFunc(slices.Clone(traceOnly), func(name string) bool { return !flags.Changed(name) })
-		return a.gate(ctx, args[0], f, changed)
+		given := slices.DeleteFunc(slices.Concat(readFlags, cutFlags), func(name string) bool { return !flags.Changed(name) })
+		return a.gate(ctx, args[0], f, given)
 	})
 	return c
 }
@@ -127,7 +135,8 @@ func (f *gateFlags) open(ctx context.Context, name string, traceFlags []string) 
 		return nil, err
 	}
 	var study *scenarios.Study
-	if isStudy(name) {
+	whole := isStudy(name)
+	if whole {
 		study, err = scenarios.Load(name, o)
 	} else {
 		study, err = f.replay(name, o)
@@ -137,13 +146,19 @@ func (f *gateFlags) open(ctx context.Context, name string, traceFlags []string) 
 		return nil, err
 	case study.Workload.Trace == nil && len(traceFlags) > 0:
 		return nil, scenarios.Badf("--%s: %s generates its requests, wanted a trace", traceFlags[0], name)
+	case whole && len(traceFlags) > 0 && slices.Contains(readFlags, traceFlags[0]):
+		return nil, scenarios.Badf("--%s: %s is a study, which says this itself, wanted --set with its field", traceFlags[0], name)
 	case study.Workload.Trace != nil && f.seeds != "":
 		return nil, scenarios.Badf("--seeds %s: the replicates of a trace are its windows, see --windows", f.seeds)
 	case f.seeds == "":
-		gate.MoreSeeds(study)
+		f.gate.Added = gate.MoreSeeds(study)
 	}
-	if err := gate.Pair(study, f.baseline, f.candidate); err != nil {
+	others, err := gate.Pair(study, f.baseline, f.candidate)
+	if err != nil {
 		return nil, err
+	}
+	if whole { // a trace alone lists no policies
+		f.gate.Others = others
 	}
 	return prepare(ctx, study, nil)
 }

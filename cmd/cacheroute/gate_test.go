@@ -137,6 +137,29 @@ func TestGateTrace(t *testing.T) {
 	}
 }
 
+// TestGateUnknownHits: a recording that does not say what prompts share decides
+// nothing, until one of the two ways that the report names states it.
+func TestGateUnknownHits(t *testing.T) {
+	lines := recording{keys: 24, requests: 1500, shared: 12, own: 1, exponent: 0.5, qps: 8}.lines(1)
+	for i, line := range lines {
+		head, _, _ := strings.Cut(line, `, "hash_ids"`)
+		lines[i] = head + fmt.Sprintf(`, "session_id": "s%d"}`, i%24)
+	}
+	args := []string{writeTrace(t, lines), "--train", "0.4", "--destinations", "4", "--set", "fleet.kv_blocks=3000", "--set", "policies.cacheroute.slots=6"}
+	code, r := runGate(t, args...)
+	if code != 4 || !r.Evidence.HitsUnknown || !strings.Contains(r.Reasons[0], "hits are unknown") || len(r.Settles) != 1 {
+		t.Fatalf("exit code %d, %+v: %q, settled by %q; want an inconclusive verdict on unknown hits alone", code, r.Evidence, r.Reasons, r.Settles)
+	}
+	for _, cure := range [][2]string{{"--assume", "key="}, {"--set", "workload.trace.prompt.key_tokens="}} {
+		if !strings.Contains(r.Settles[0], cure[0]+" "+cure[1]) {
+			t.Errorf("%q does not name %v", r.Settles, cure)
+		}
+		if code, known := runGate(t, append(args, cure[0], cure[1]+"6144")...); code != 0 || known.Evidence.HitsUnknown {
+			t.Errorf("%v: exit code %d, %q, want 0 with known hits", cure, code, known.Reasons)
+		}
+	}
+}
+
 // TestGatePlanIsBlind: another evaluated part after the same training window, with
 // keys that never came before, gives a plan of the same keys in the same shares.
 func TestGatePlanIsBlind(t *testing.T) {

@@ -34,6 +34,11 @@ func (f *traceFlags) register(c *cobra.Command) {
 func (f *traceFlags) registerReplay(c *cobra.Command) {
 	c.Flags().BoolVar(&f.trace.SpreadTies, "spread-ties", false, "spread equal time stamps over the resolution of the recording")
 	c.Flags().BoolVar(&f.trace.Closed, "closed", false, "closed loop: a turn of a session waits for the answer before it")
+	f.registerAssume(c)
+}
+
+// registerAssume adds the statement that unknown hits ask for.
+func (f *traceFlags) registerAssume(c *cobra.Command) {
 	c.Flags().StringVar(&f.assume, "assume", "", "what prompts share where the trace does not say: template=TOKENS,key=TOKENS,history")
 }
 

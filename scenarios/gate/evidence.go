@@ -27,11 +27,25 @@ type Evidence struct {
 	LeastReplicates int   `json:"least_replicates"`
 	Requests        int64 `json:"requests"` // in the smallest of the runs compared and of those at the knees
 	LeastRequests   int64 `json:"least_requests"`
+	// HitsUnknown: a recording does not say what prompts share, so that none hits.
+	HitsUnknown bool `json:"hits_unknown"`
+	// KneeAbove is the load up to which the baseline meets the objective in some
+	// replicate, as the ladder ends there; 0: all of its knees were found.
+	KneeAbove float64 `json:"baseline_knee_above_qps"`
 }
 
 // evidence counts what a verdict at the loads rests on. A knee of 0 has no run.
 func (g *gate) evidence(m *measured, loads ...float64) Evidence {
-	e := Evidence{len(g.seeds), leastReplicates, math.MaxInt64, leastRequests}
+	t := g.runner.Trace()
+	e := Evidence{
+		Replicates: len(g.seeds), LeastReplicates: leastReplicates, Requests: math.MaxInt64, LeastRequests: leastRequests,
+		HitsUnknown: t != nil && !t.HitsKnown(),
+	}
+	for _, k := range m.knees[0] {
+		if k.most {
+			e.KneeAbove = max(e.KneeAbove, k.load)
+		}
+	}
 	for i := range m.cells {
 		if c := &m.cells[i]; slices.Contains(loads, c.LoadQPS) {
 			e.Requests = min(e.Requests, c.Requests)
@@ -52,6 +66,12 @@ func (e Evidence) lacks() (all []string) {
 	}
 	if e.Requests < e.LeastRequests {
 		all = append(all, fmt.Sprintf("too little evidence: %d of at least %d requests in the smallest run: of fewer the p99 is the slowest", e.Requests, e.LeastRequests))
+	}
+	if e.HitsUnknown {
+		all = append(all, "too little evidence: hits are unknown, as the trace does not say what prompts share: every prompt is computed whole, so no affinity can win")
+	}
+	if e.KneeAbove > 0 {
+		all = append(all, fmt.Sprintf("too little evidence: the baseline meets the objective up to %s requests/s, where the ladder ends: too few requests to fill a queue", digits(results.Float(e.KneeAbove))))
 	}
 	return all
 }
@@ -80,6 +100,12 @@ func (g *gate) remedies(e Evidence) (all []string) {
 			window = fmt.Sprintf("longer windows: fewer of them (--windows), a shorter --train, or a recording of about %s times the length", digits(results.Float(times)))
 		}
 		all = append(all, window)
+	}
+	if e.HitsUnknown {
+		all = append(all, "what prompts share, stated as --set workload.trace.prompt.key_tokens=TOKENS (of a trace without a study also --assume key=TOKENS); all hits then rest on it")
+	}
+	if e.KneeAbove > 0 {
+		all = append(all, "a knee, from more requests in a window or from fewer destinations (--set fleet.destinations=N)")
 	}
 	return all
 }

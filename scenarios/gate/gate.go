@@ -24,13 +24,15 @@ const (
 
 // Options says what to judge and how.
 type Options struct {
-	Margin    float64 // least improvement that counts, as a fraction of the baseline
-	Train     string  // of a trace: the part that rates are estimated from, see scenarios.TrainSpan
-	HalfLifeS float64 // of that estimate, see workload.RateWindow
-	Windows   int     // of a trace: replicates
-	Envelope  bool    // also find how far the inputs may move
-	Workers   int     // parallel runs; 0: one for each CPU
-	Version   string  // of the program
+	Margin    float64  // least improvement that counts, as a fraction of the baseline
+	Train     string   // of a trace: the part that rates are estimated from, see scenarios.TrainSpan
+	HalfLifeS float64  // of that estimate, see workload.RateWindow
+	Windows   int      // of a trace: replicates
+	Added     int      // seeds that MoreSeeds gave
+	Others    []string // labels of policies that Pair left out
+	Envelope  bool     // also find how far the inputs may move
+	Workers   int      // parallel runs; 0: one for each CPU
+	Version   string   // of the program
 	Note      func(format string, args ...any)
 }
 
@@ -102,8 +104,9 @@ func newGate(r *scenarios.Runner, o Options) (*gate, error) {
 }
 
 // Pair leaves a study its baseline and its candidate, by label. One that it does
-// not have is the policy of that name with its defaults.
-func Pair(s *scenarios.Study, baseline, candidate string) error {
+// not have is the policy of that name with its defaults. The labels of the others
+// are returned.
+func Pair(s *scenarios.Study, baseline, candidate string) (others []string, err error) {
 	var pair []scenarios.Policy
 	for _, label := range []string{baseline, candidate} {
 		i := slices.IndexFunc(s.Policies, func(p scenarios.Policy) bool { return p.Label == label })
@@ -115,24 +118,32 @@ func Pair(s *scenarios.Study, baseline, candidate string) error {
 			p.Name, p.Spec = label, policies.Policies[label]()
 			pair = append(pair, p)
 		default:
-			return scenarios.Badf("%s: no policy with the label %s, wanted one of the study or of cacheroute list policies", s.Name, label)
+			return nil, scenarios.Badf("%s: no policy with the label %s, wanted one of the study or of cacheroute list policies", s.Name, label)
 		}
 	}
 	if baseline == candidate {
-		return scenarios.Badf("--candidate %s: it is the baseline, wanted another policy", candidate)
+		return nil, scenarios.Badf("--candidate %s: it is the baseline, wanted another policy", candidate)
+	}
+	for _, p := range s.Policies {
+		if p.Label != baseline && p.Label != candidate {
+			others = append(others, p.Label)
+		}
 	}
 	s.Policies = pair
-	return nil
+	return others, nil
 }
 
 // fewestSeeds are run of a study that has fewer.
 const fewestSeeds = 10
 
-// MoreSeeds gives a study as many seeds as a gate wants at least.
-func MoreSeeds(s *scenarios.Study) {
+// MoreSeeds gives a study as many seeds as a gate wants at least, and returns how
+// many that were.
+func MoreSeeds(s *scenarios.Study) (added int) {
 	for next := slices.Max(s.Seeds) + 1; len(s.Seeds) < fewestSeeds; next++ {
 		s.Seeds = append(s.Seeds, next)
+		added++
 	}
+	return added
 }
 
 // splitTrace cuts what follows the training window into parts of equal length,
@@ -187,11 +198,8 @@ func (g *gate) measure(ctx context.Context, other *measured, same bool) (*measur
 	}
 	loads := loadsOf(m.knees[0])
 	typical := median(loads)
-	switch s := g.runner.Study; {
-	case typical == 0:
+	if s := g.runner.Study; typical == 0 {
 		return nil, scenarios.Badf("%s: %s meets p99 <= %g s at no load in most replicates, wanted an objective that it meets (--set 'measure.slo_ttft_p99_s=[...]') or other loads (--loads)", s.Name, g.label(0), g.slo)
-	case unbounded(m.knees[0]):
-		return nil, scenarios.Badf("%s: %s meets p99 <= %g s up to %s requests/s, where the ladder ends: too few requests to fill a queue, wanted a longer recording or window, or fewer destinations", s.Name, g.label(0), g.slo, digits(results.Float(slices.Max(loads))))
 	}
 	m.below, m.near = threeDigits(belowKnee*typical), threeDigits(nearKnee*typical)
 	if m.rates, err = g.planRates(m.near); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"cacheroute/policies"
 	"cacheroute/results"
 	"cacheroute/scenarios"
 )
@@ -126,6 +127,57 @@ func TestEvidence(t *testing.T) {
 		remedies := strings.Join(g.remedies(e), "; ")
 		if want := "measure.duration_s=" + x.duration; strings.Contains(remedies, "duration_s") != (x.duration != "") || !strings.HasSuffix(remedies, x.duration) {
 			t.Errorf("%s: %q, want %q", name, remedies, want)
+		}
+	}
+}
+
+// TestGainWords: a rise of over 300 % is said as a factor of the means.
+func TestGainWords(t *testing.T) {
+	for want, gain := range map[string][2]float64{
+		"2.0 ± 1.0 % higher: a loss":         {-0.03, -0.01},
+		"300.0 ± 0.0 % higher: a loss":       {-3, -3},
+		"105.0 ± 27.5 times as high: a loss": {-104 - 27.5, -104 + 27.5},
+		"99.0 ± 0.5 % lower: a win":          {0.985, 0.995},
+		"10.0 ± 0.0 % lower: a win":          {0.1, 0.1},
+	} {
+		mean := results.Float((gain[0] + gain[1]) / 2)
+		g := Gain{Interval: results.Interval{Mean: mean, Lo: results.Float(gain[0]), Hi: results.Float(gain[1])}, Outcome: Win}
+		if mean < 0 {
+			g.Outcome = Loss
+		}
+		if got := g.words("lower", "higher", 0.05); got != want {
+			t.Errorf("%v: %s, want %s", gain, got, want)
+		}
+	}
+}
+
+// TestSkewDoubt has plans for four destinations.
+func TestSkewDoubt(t *testing.T) {
+	for name, x := range map[string]struct {
+		busiest, balance, qcap float64
+		replication            bool
+		want                   []string // none: no doubt
+	}{
+		"even":                {0.25, 1.5, 0, true, nil},
+		"one busy key":        {0.26, 1.04, 0, true, []string{"alone is 1.04 times", "policies.plan.q_cap_qps=N", "policies.plan.slots=N", "cacheroute qcap"}},
+		"with copies":         {0.6, 1.5, 3, true, nil},
+		"copies switched off": {0.6, 1.5, 3, false, []string{"alone is 2.4 times", "policies.plan.replication=true"}},
+		"uneven with copies":  {0.6, 1.51, 3, true, []string{"fullest destination is 1.51 times", "a lower q_cap"}},
+		"uneven small keys":   {0.2, 1.6, 0, true, []string{"fullest destination is 1.6 times", "q_cap_qps=N"}},
+	} {
+		rule := policies.NewCacheRoute()
+		rule.QCap, rule.Replication = x.qcap, x.replication
+		s := &scenarios.Study{Policies: []scenarios.Policy{{Label: "lb"}, {Label: "plan"}}}
+		s.Policies[1].Spec, s.Fleet.Destinations = rule, 4
+		g := &gate{runner: &scenarios.Runner{Study: s}}
+		doubt := g.skewDoubt(&Plan{Busiest: x.busiest, Balance: x.balance})
+		if (doubt == "") != (x.want == nil) {
+			t.Errorf("%s: doubt %q", name, doubt)
+		}
+		for _, want := range x.want {
+			if !strings.Contains(doubt, want) {
+				t.Errorf("%s: %q does not say %q", name, doubt, want)
+			}
 		}
 	}
 }

@@ -181,6 +181,9 @@ func (j *Judgement) reasons(g *gate, m *measured) []string {
 	return all
 }
 
+// mostPercent is the rise above which a factor is easier to read.
+const mostPercent = 300
+
 // words says how a gain is read.
 func (g *Gain) words(better, worse string, margin float64) string {
 	if !g.Mean.Finite() {
@@ -190,10 +193,15 @@ func (g *Gain) words(better, worse string, margin float64) string {
 	if mean < 0 {
 		word, mean = worse, -mean
 	}
-	text := fmt.Sprintf("%.1f %% %s", mean, word)
-	if half := 100 * float64(g.HalfWidth()); half >= 0 {
-		text = fmt.Sprintf("%.1f ± %.1f %% %s", mean, half, word)
+	unit, half := " % "+word, 100*float64(g.HalfWidth())
+	if mean > mostPercent { // no fall is over 100 %
+		mean, half, unit = 1+mean/100, half/100, " times as high"
 	}
+	text := fmt.Sprintf("%.1f", mean)
+	if half >= 0 {
+		text += fmt.Sprintf(" ± %.1f", half)
+	}
+	text += unit
 	switch g.Outcome {
 	case Win:
 		return text + ": a win"

@@ -109,8 +109,3 @@ func loadsOf(knees []knee) []float64 {
 	}
 	return loads
 }
-
-// unbounded reports whether the ladder ended below a knee.
-func unbounded(knees []knee) bool {
-	return slices.ContainsFunc(knees, func(k knee) bool { return k.most })
-}

@@ -64,6 +64,7 @@ type Plan struct {
 	Share    float64 `json:"admitted_share"` // of the traffic that was planned
 	Covered  float64 `json:"covered_share"`  // of the measured traffic
 	Balance  float64 `json:"imbalance"`      // planned, largest over mean load
+	Busiest  float64 `json:"busiest_share"`  // of the busiest key, of the traffic that was planned
 }
 
 // plan describes the candidate's assignment, nil if it has none; the table has
@@ -86,6 +87,7 @@ func (g *gate) plan(m *measured) (*Plan, *scenarios.RoutingTable, error) {
 			p.Keys++
 		}
 	}
+	p.Busiest = slices.Max(m.rates) / (t.AdmittedRate + t.ColdRate)
 	if g.runner.Trace() != nil {
 		p.Rates, p.About = "estimated", g.trainWords()
 		if p.Covered, err = g.covered(&t); err != nil {

@@ -87,12 +87,16 @@ func (g *gate) report(m *measured) (*Report, error) {
 	}
 	r.Sources = r.sources(g)
 	g.compare(r, m)
-	r.Doubts = g.doubts(m)
+	r.Doubts = g.doubts(m, r.Plan)
 	return r, nil
 }
 
 func (g *gate) replicates() Replicate {
-	r := Replicate{Seeds: g.seeds, Parts: []scenarios.Part{}, About: fmt.Sprintf("%d paired seeds: both policies meet the same requests, each seed is another draw of them", len(g.seeds))}
+	seeds := fmt.Sprintf("%d paired seeds", len(g.seeds))
+	if g.Added > 0 {
+		seeds += fmt.Sprintf(", %d of the study and %d more, as --seeds names none", len(g.seeds)-g.Added, g.Added)
+	}
+	r := Replicate{Seeds: g.seeds, Parts: []scenarios.Part{}, About: seeds + ": both policies meet the same requests, each seed is another draw of them"}
 	if g.shadow.Parts == nil {
 		return r
 	}
@@ -157,32 +161,6 @@ func (r *Report) sources(g *gate) []string {
 		}
 	}
 	return append(all, "numbers of the fleet: "+strings.Join(counts, ", "))
-}
-
-// doubts are what a reader should know before acting on the verdict.
-func (g *gate) doubts(m *measured) []string {
-	all := append([]string{}, g.runner.Notices...)
-	for i := range m.knees {
-		none := 0
-		for _, k := range m.knees[i] {
-			if k.load == 0 {
-				none++
-			}
-		}
-		if none > 0 {
-			all = append(all, fmt.Sprintf("%s meets the objective at no load in %d of %d replicates, which count as 0", g.label(i), none, len(g.seeds)))
-		}
-	}
-	if unbounded(m.knees[1]) {
-		all = append(all, fmt.Sprintf("%s meets the objective at every load tried in some replicates: its capacity is a lower bound", g.label(1)))
-	}
-	if doubt := scenarios.RateDoubt(g.trained.Requests); doubt != "" {
-		all = append(all, doubt)
-	}
-	if t := g.runner.Trace(); t != nil && strings.Contains(t.Header().KeyRule, "auto") {
-		all = append(all, fmt.Sprintf("the key rule %s was chosen on the whole recording", t.Header().KeyRule))
-	}
-	return all
 }
 
 // JSON writes the report.
