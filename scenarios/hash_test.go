@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"cacheroute/policies"
@@ -34,5 +35,22 @@ func TestHashSeed(t *testing.T) {
 	}
 	if slices.Equal(homes("0", 2), homes("0", 3)) {
 		t.Error("no hash_seed: keys of two seeds have the same homes")
+	}
+}
+
+// Intervals of policies that hash keys say that they are of one ring.
+func TestOneRingIsNoted(t *testing.T) {
+	for set, want := range map[string]bool{"fleet.hash_seed=7": true, "fleet.hash_seed=0": false, "seeds=[2]": false} {
+		s, err := Load("table-1", sets(t, set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Prepare(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(r.Notices, "\n"), "so the intervals of sticky, chwbl, dualmap leave out the luck of that ring"); got != want {
+			t.Errorf("%s: noted %v, want %v: %q", set, got, want, r.Notices)
+		}
 	}
 }

@@ -22,7 +22,23 @@ func (r *Runner) doubts() error {
 				r.Study.Policies[i].Label, p.Theta, objective))
 		}
 	}
+	r.ring()
 	return r.coverage()
+}
+
+// ring says what the intervals of policies that hash keys leave out.
+func (r *Runner) ring() {
+	var hashing []string
+	for i := range r.Study.Policies {
+		switch p := &r.Study.Policies[i]; p.Spec.(type) {
+		case *policies.Sticky, *policies.CHWBL, *policies.DualMap:
+			hashing = append(hashing, p.Label)
+		}
+	}
+	if r.Study.Fleet.HashSeed > 0 && len(r.Study.Seeds) > 1 && hashing != nil {
+		r.Notices = append(r.Notices, fmt.Sprintf("fleet.hash_seed %d hashes the keys alike under every seed, so the intervals of %s leave out the luck of that ring; 0 draws one for each seed",
+			r.Study.Fleet.HashSeed, list(hashing)))
+	}
 }
 
 // traceDoubts are those of a recorded workload.

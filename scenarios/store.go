@@ -58,7 +58,7 @@ func (r *Runner) store(dir, code string) (*store, error) {
 			return nil, err
 		}
 	}
-	s.base, err = r.identity(code)
+	s.base, err = r.Identity(code)
 	return s, err
 }
 
@@ -190,9 +190,9 @@ func eachFile(root *yaml.Node, f func(string) string) {
 	})
 }
 
-// identity hashes what determines the results of all cells: code, fleet,
+// Identity hashes what determines the results of all cells: code, fleet,
 // workload with the content of its files, and the measured window.
-func (r *Runner) identity(code string) ([]byte, error) {
+func (r *Runner) Identity(code string) ([]byte, error) {
 	m := r.Study.Measure
 	var n yaml.Node
 	if err := n.Encode(map[string]any{

@@ -173,13 +173,22 @@ func (s *Spec) point(at map[string]any) ([]float64, error) {
 	return u, nil
 }
 
-// base is the study that the search begins with, as YAML.
+// base identifies the study that the search begins with and its input files.
 func (s *Spec) base() ([]byte, error) {
 	study, err := scenarios.Load(s.Study, scenarios.Options{Set: s.given()})
 	if err != nil {
 		return nil, err
 	}
-	return study.YAML()
+	r, err := scenarios.Prepare(study, nil)
+	if err != nil {
+		return nil, err
+	}
+	files, err := r.Identity("")
+	if err != nil {
+		return nil, err
+	}
+	text, err := study.YAML()
+	return append(files, text...), err
 }
 
 // given are the overrides that the search leaves alone.

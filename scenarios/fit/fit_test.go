@@ -368,6 +368,11 @@ func TestSearchRefusesWhatTheStudyRefuses(t *testing.T) {
 	if _, err := s.Search(context.Background(), Options{Tally: &scenarios.Tally{}}); err == nil || !strings.Contains(err.Error(), "no policy sticky") {
 		t.Errorf("a row of a policy that the study has not: %v", err)
 	}
+	s = spec(t)
+	s.Set = map[string]any{"fleet.kv_blocks": 10}
+	if _, err := s.Search(context.Background(), Options{Tally: &scenarios.Tally{}}); err == nil || !strings.Contains(err.Error(), "serves a single request") {
+		t.Errorf("a cache that holds no prompt: %v", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := spec(t).Search(ctx, Options{Tally: &scenarios.Tally{}}); !errors.Is(err, context.Canceled) {
@@ -411,6 +416,24 @@ func TestFittedStudyFindsItsFiles(t *testing.T) {
 	}
 	if err := r.WriteFolder("out"); err != nil {
 		t.Fatal(err)
+	}
+	// The journal knows the content of the input file, and is not overwritten by
+	// that of another search.
+	open := func(resume bool) error {
+		j, err := s.OpenJournal("out/journal.jsonl", "code", resume)
+		if err != nil {
+			return err
+		}
+		return j.Close()
+	}
+	if err := errors.Join(open(false), open(true)); err != nil {
+		t.Fatal(err)
+	}
+	write("in/rates.csv", "key,rate\na,1\nb,2\nc,1\n")
+	for resume, want := range map[bool]string{true: "the journal of another spec or program", false: "the journal of another spec, wanted another folder"} {
+		if err := open(resume); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("other rates, resume %v: %v, wanted %q", resume, err, want)
+		}
 	}
 	t.Chdir(dir)
 	fitted, err := scenarios.Load("elsewhere/out/study.yaml", scenarios.Options{})

@@ -41,7 +41,7 @@ type journalLine struct {
 }
 
 type journalHead struct {
-	Spec string `json:"spec"` // sha256, of the study too
+	Spec string `json:"spec"` // sha256, of the study and its input files too
 	Code string `json:"code"`
 }
 
@@ -49,11 +49,11 @@ type journalHead struct {
 // one is begun anew.
 func (s *Spec) OpenJournal(path, code string, resume bool) (*Journal, error) {
 	j := &Journal{known: map[generation]journalLine{}}
-	text, err := s.base()
+	base, err := s.base()
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(append([]byte(s.hash), text...))
+	sum := sha256.Sum256(append([]byte(s.hash), base...))
 	head := journalHead{hex.EncodeToString(sum[:]), code}
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -61,6 +61,9 @@ func (s *Spec) OpenJournal(path, code string, resume bool) (*Journal, error) {
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	if !resume {
+		if len(whole) > 0 && !head.sameSearch(whole) {
+			return nil, scenarios.Badf("%s:1: the journal of another spec, wanted another folder or that file removed", path)
+		}
 		whole = nil
 	}
 	if len(whole) > 0 {
@@ -81,6 +84,13 @@ func (s *Spec) OpenJournal(path, code string, resume bool) (*Journal, error) {
 		return j, j.line(head)
 	}
 	return j, nil
+}
+
+// sameSearch reports whether a journal is of the same spec, by any program.
+func (h journalHead) sameSearch(journal []byte) bool {
+	var other journalHead
+	first, _, _ := bytes.Cut(journal, []byte("\n"))
+	return json.Unmarshal(first, &other) == nil && other.Spec == h.Spec
 }
 
 func (j *Journal) read(path string, data []byte, want journalHead) error {

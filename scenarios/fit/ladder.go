@@ -152,7 +152,7 @@ func (s *Spec) evaluate(ctx context.Context, u []float64, g *Stage, tally *scena
 		loss += s.Targets.order(ladders)
 	}
 	if math.IsNaN(loss) {
-		loss = hopeless
+		return hopeless, nil, nil
 	}
 	return loss, scores, nil
 }

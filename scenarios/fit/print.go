@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +63,7 @@ func (r *Result) Print(w io.Writer) error {
 	fmt.Fprintln(w)
 	for i, s := range best.Scores {
 		row := &t.Rows[i]
-		fmt.Fprintf(w, "%-12s %15s %15s", s.Policy, pair(100*row.KVHit, 100*s.KVHit, s.Deviations[0]), pair(row.P99, s.P99, s.Deviations[1]))
+		fmt.Fprintf(w, "%-12s %15s %15s", s.Policy, pair(100*row.KVHit, 100*s.KVHit, s.Deviations[0]), t.latency(row.P99, &s))
 		for k := range t.SLOs {
 			fmt.Fprintf(w, " %15s", pair(row.Capacity[k], s.Capacity[k], s.Deviations[2+k]))
 		}
@@ -70,6 +72,14 @@ func (r *Result) Print(w io.Writer) error {
 	fmt.Fprintf(w, "published / simulated, * outside the tolerance; capacity 0: below %v requests/s\n\n", t.LoadsQPS[0])
 	r.printParameters(w)
 	return r.printOptima(w)
+}
+
+// latency is the p99, infinite where it stands for a load that does not pass.
+func (t *Targets) latency(published float64, s *Score) string {
+	if s.P99 >= failing*slices.Max(t.SLOs) {
+		return pair(published, math.Inf(1), s.Deviations[1])
+	}
+	return pair(published, s.P99, s.Deviations[1])
 }
 
 // pair is a published and a simulated number.

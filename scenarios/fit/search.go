@@ -91,6 +91,9 @@ func (s *Spec) Search(ctx context.Context, o Options) (*Result, error) {
 			last = append(last, points...)
 			out.Evaluations += len(points)
 		}
+		if !slices.ContainsFunc(walkers, func(w *walker) bool { return w.best.Loss < hopeless }) {
+			return nil, scenarios.Badf("%s: no point that was tried serves a single request, wanted bounds under which prompts fit and clients wait", s.Study)
+		}
 		slices.SortStableFunc(walkers, func(a, b *walker) int { return cmp.Compare(a.best.Loss, b.best.Loss) })
 	}
 	finals := make([]Optimum, len(walkers))
